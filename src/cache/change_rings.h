@@ -1,5 +1,5 @@
 // cache/change_rings.h: the rings in which sessions announce what they change in the index
-// (task/change_ring.h), for the one who follows (processor/mirror.h).
+// (task/change_ring.h), for the one who follows (processor/mirror/mirror.h).
 //
 // Life      a ring belongs to a place in the second epochs (cache/session.h). It is made for the
 //           first session there that begins while somebody keeps marks, and goes with the store:

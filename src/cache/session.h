@@ -4,9 +4,9 @@
 // index, the log. Every pointer that the store returns is valid between the two.
 //
 // A session that may change the index is in a second epoch as well. So whoever follows the changes
-// (processor/mirror.h) waits only for sessions that may be making some, not for a batch that waits
-// for a device. Begin enters both epochs; BeginReading enters the first, and BeginChanging the
-// second, later. While somebody follows, the session also has a ring, in which it announces the
+// (processor/mirror/mirror.h) waits only for sessions that may be making some, not for a batch that
+// waits for a device. Begin enters both epochs; BeginReading enters the first, and BeginChanging
+// the second, later. While somebody follows, the session also has a ring, in which it announces the
 // changes that its thread makes: index_to_change. ChangesDone says now and then that they have been
 // made, so that they are not copied again and again; End says so, too.
 //

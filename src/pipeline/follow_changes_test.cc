@@ -1,6 +1,7 @@
-// When a batch's changes are done for who follows them (processor/mirror.h): long before it ends.
+// When a batch's changes are done for whoever follows them (processor/mirror/mirror.h): long before
+// it ends.
 #include "pipeline/plan_test_kit.h"
-#include "processor/mirror_test_kit.h"
+#include "processor/mirror/mirror_test_kit.h"
 
 namespace weft::pipeline {
 namespace {

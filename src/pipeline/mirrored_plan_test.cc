@@ -1,14 +1,14 @@
-// Plans on a device that has memory of its own: processor/mirror.h under the pipeline.
+// Plans on a device that has memory of its own: processor/mirror/mirror.h under the pipeline.
 #include <climits>
 #include <thread>
 
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "pipeline/mirrored_plan_scenes.h"
-#include "processor/mirror_test_kit.h"
-#include "processor/mirror_wrapper.h"
-#include "processor/mirrored_processor.h"
-#include "processor/plain_mirror.h"
+#include "processor/mirror/mirror_test_kit.h"
+#include "processor/mirror/mirror_wrapper.h"
+#include "processor/mirror/mirrored_processor.h"
+#include "processor/mirror/plain_mirror.h"
 
 namespace weft::pipeline {
 namespace {

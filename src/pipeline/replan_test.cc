@@ -2,7 +2,7 @@
 #include "pipeline/mirrored_plan_scenes.h"
 #include "processor/cpu_processor.h"
 #include "processor/faulty_processor.h"
-#include "processor/plain_mirror.h"
+#include "processor/mirror/plain_mirror.h"
 
 namespace weft::pipeline {
 namespace {

@@ -1,8 +1,8 @@
 // Batches that a device with memory of its own shares with the worker.
 #include "pipeline/shared_batch_scenes.h"
-#include "processor/mirror_wrapper.h"
-#include "processor/mirrored_processor.h"
-#include "processor/plain_mirror.h"
+#include "processor/mirror/mirror_wrapper.h"
+#include "processor/mirror/mirrored_processor.h"
+#include "processor/mirror/plain_mirror.h"
 
 namespace weft::pipeline {
 namespace {

@@ -47,7 +47,7 @@ struct Stolen {
 Stolen Steal(double device, double own, double stolen, double kept = 0);
 
 // How long a copy lacks what was stored. An object is there once all batches have ended that were
-// under way when it was stored (processor/mirror.h): after twice their time.
+// under way when it was stored (processor/mirror/mirror.h): after twice their time.
 inline constexpr double kMirrorLag = 2;
 
 // A plan whose workers may steal from a device with its own memory takes this much longer, even

@@ -7,7 +7,7 @@
 
 #include "base/shared_module.h"
 #include "processor/cuda/module.h"
-#include "processor/mirrored_processor.h"
+#include "processor/mirror/mirrored_processor.h"
 
 namespace weft::processor {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "processor/cpu_processor.h"
 #include "processor/cuda_devices.h"
-#include "processor/mirror_self_test.h"
-#include "processor/plain_mirror.h"
+#include "processor/mirror/mirror_self_test.h"
+#include "processor/mirror/plain_mirror.h"
 #include "processor/self_test.h"
 #if WEFT_OPENCL
 #include "processor/opencl/opencl.h"

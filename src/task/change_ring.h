@@ -1,5 +1,5 @@
 // task/change_ring.h: which buckets of the index one session is about to change, in its order, told
-// to who keeps a mirror (processor/mirror.h).
+// to who keeps a mirror (processor/mirror/mirror.h).
 //
 // Layout    numbers of buckets in a ring, and three counts of them that only grow:
 //             head  announced; each before its change is begun

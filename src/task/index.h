@@ -9,8 +9,8 @@
 // Moves     within a table an entry may move against the order of a search. Each move adds to one
 //           of kMoveStripes counters, chosen by tag, after the copy is made and before the original
 //           goes. A search that found nothing looks again if its counter changed.
-// Mirrors   if a device works on a copy of the table (processor/mirror.h), whoever is about to
-//           change a bucket announces that first. A session does so in its ring
+// Mirrors   if a device works on a copy of the table (processor/mirror/mirror.h), whoever is about
+//           to change a bucket announces that first. A session does so in its ring
 //           (task/change_ring.h). Without one, as a device, or without room there, a mark is set
 //           within the epoch of the change. Changes of recency alone are not announced.
 // Threads   the view is constant; the tables it points at are shared and atomic.
@@ -81,8 +81,8 @@ WEFT_FN void SetMark(WEFT_GLOBAL u32* words, u64 number) {
 
 // Says that `bucket` of `table` is about to change. A mark that is set already was set before this
 // look. It is taken only by a thread that then waits for the epochs of that time
-// (processor/mirror.h). The summary is checked even then: the thread that set the mark may not have
-// come to it yet. processor/take_marks.h relies on the mark coming first.
+// (processor/mirror/mirror.h). The summary is checked even then: the thread that set the mark may
+// not have come to it yet. processor/mirror/take_marks.h relies on the mark coming first.
 WEFT_FN void MarkBucket(IndexRef index, TableRef table, u64 bucket) {
   if (index.marks == 0 || table.buckets != index.older.buckets) return;
   if (index.changes != 0 && AnnounceChange(index.changes, bucket)) return;

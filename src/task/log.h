@@ -6,7 +6,8 @@
 // unless it carries its own. Bases only grow, so a segment whose base is below `flush_floor` was
 // opened before the last flush and holds nothing that counts.
 //
-// Mirrors   have some of the objects, and note which segments are asked for (processor/mirror.h).
+// Mirrors   have some of the objects, and note which segments are asked for
+//           (processor/mirror/mirror.h).
 // Threads   constant; the segments' contents are immutable once published, except Object::access.
 //           `uses` are words that anybody sets, in no order. `resident` of a mirror grows while
 //           jobs run, after the units that it counts were written.

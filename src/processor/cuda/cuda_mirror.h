@@ -13,7 +13,7 @@
 #include <memory>
 
 #include "processor/cuda/device_memory.h"
-#include "processor/mirror_device.h"
+#include "processor/mirror/mirror_device.h"
 
 namespace weft::processor {
 

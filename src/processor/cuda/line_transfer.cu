@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/cuda/cuda_status.h"
-#include "processor/copy_buckets.h"
+#include "processor/mirror/copy_buckets.h"
 
 namespace weft::processor {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "processor/device_info.h"
-#include "processor/mirror_device.h"
+#include "processor/mirror/mirror_device.h"
 
 namespace weft::processor {
 

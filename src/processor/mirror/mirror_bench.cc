@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "processor/copy_buckets.h"
-#include "processor/mirror.h"
+#include "processor/mirror/copy_buckets.h"
+#include "processor/mirror/mirror.h"
 
 namespace weft::processor {
 namespace {

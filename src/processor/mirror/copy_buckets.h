@@ -1,5 +1,5 @@
-// processor/copy_buckets.h: copies buckets of an index that others are changing, wherever they lie
-// in it, to where a mirror's memory wants them.
+// processor/mirror/copy_buckets.h: copies buckets of an index that others are changing, wherever
+// they lie in it, to where a mirror's memory wants them.
 //
 // Each word is copied whole. Words of one bucket may be of different moments: those that change
 // meanwhile are announced for a later call (cache/change_rings.h).

@@ -3,7 +3,7 @@
 // Threads   one.
 #include <map>
 
-#include "processor/mirror_test_kit.h"
+#include "processor/mirror/mirror_test_kit.h"
 
 namespace weft::processor {
 namespace {

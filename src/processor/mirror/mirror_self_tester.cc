@@ -1,4 +1,4 @@
-#include "processor/mirror_self_test.h"
+#include "processor/mirror/mirror_self_test.h"
 
 #include <cstring>
 #include <memory>

@@ -2,7 +2,7 @@
 #include <atomic>
 #include <thread>
 
-#include "processor/mirror_test_kit.h"
+#include "processor/mirror/mirror_test_kit.h"
 
 namespace weft::processor {
 namespace {

@@ -1,5 +1,5 @@
-// processor/mirror_places.h: which segments of the log have memory on a device: as many as fit, the
-// least recently used going first.
+// processor/mirror/mirror_places.h: which segments of the log have memory on a device: as many as
+// fit, the least recently used going first.
 //
 // Rounds    Age receives which segments were asked for since the last time. Each segment keeps that
 //           for the last 32 rounds, the last in the highest bit. Read as numbers, these order
@@ -21,7 +21,7 @@
 #include <span>
 #include <vector>
 
-#include "processor/mirror_memory.h"
+#include "processor/mirror/mirror_memory.h"
 
 namespace weft::processor {
 

@@ -1,5 +1,5 @@
-// processor/mirror_log.h: the object log's part of a mirror (mirror.h): copies segments as they
-// fill, and keeps the used ones in the device's memory.
+// processor/mirror/mirror_log.h: the object log's part of a mirror (mirror.h): copies segments as
+// they fill, and keeps the used ones in the device's memory.
 //
 // Copies    bytes of a segment that were reserved before some Follow are copied once every batch of
 //           that time has ended, because then they are written. Then they are resident.
@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "cache/store.h"
-#include "processor/mirror_places.h"
+#include "processor/mirror/mirror_places.h"
 
 namespace weft::processor {
 

@@ -9,8 +9,8 @@
 
 #include "base/mutex.h"
 #include "cache/test_kit.h"
-#include "processor/mirror_test_kit.h"
-#include "processor/mirrored_processor.h"
+#include "processor/mirror/mirror_test_kit.h"
+#include "processor/mirror/mirrored_processor.h"
 
 namespace weft::processor {
 namespace {

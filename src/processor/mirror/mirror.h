@@ -1,5 +1,5 @@
-// processor/mirror.h: keeps a copy of a store's index and object log up to date in a device's own
-// memory, between the batches that it runs there.
+// processor/mirror/mirror.h: keeps a copy of a store's index and object log up to date in a
+// device's own memory, between the batches that it runs there.
 //
 // The host's store is the truth; the mirror only follows. A device whose memory is lost has lost
 // nothing, and a key that the mirror lacks, for whatever reason, is looked up by the host.
@@ -36,8 +36,8 @@
 #include <vector>
 
 #include "cache/store.h"
-#include "processor/mirror_log.h"
-#include "processor/mirror_memory.h"
+#include "processor/mirror/mirror_log.h"
+#include "processor/mirror/mirror_memory.h"
 
 namespace weft::processor {
 

@@ -1,4 +1,4 @@
-#include "processor/mirror_log.h"
+#include "processor/mirror/mirror_log.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
-// processor/copy_log.h: copies a piece of the object log to a mirror while others note accesses in
-// its objects (task/object.h).
+// processor/mirror/copy_log.h: copies a piece of the object log to a mirror while others note
+// accesses in its objects (task/object.h).
 //
 // Threads   any; each word is copied whole, and shows one of the values that it had meanwhile.
 // Cost      a load and a store for each 8 bytes.

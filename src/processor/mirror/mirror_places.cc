@@ -1,4 +1,4 @@
-#include "processor/mirror_places.h"
+#include "processor/mirror/mirror_places.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-// processor/take_marks.h: finds what MarkBucket (task/index.h) has marked, and clears it.
+// processor/mirror/take_marks.h: finds what MarkBucket (task/index.h) has marked, and clears it.
 //
 // Promise   a mark whose MarkBucket had returned before a call begins is found by that call, unless
 //           one before it found it at or after the time that MarkBucket began. It may be found

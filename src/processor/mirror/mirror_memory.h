@@ -1,4 +1,4 @@
-// processor/mirror_memory.h: the device's own memory that holds a mirror (mirror.h).
+// processor/mirror/mirror_memory.h: the device's own memory that holds a mirror (mirror.h).
 //
 // Threads   one call at a time.
 // Errors    as Processor's; kNoMemory if there is not enough.

@@ -1,4 +1,5 @@
-// processor/mirror_self_test.h: known answers, for testing a processor that works on a mirror.
+// processor/mirror/mirror_self_test.h: known answers, for testing a processor that works on a
+// mirror.
 //
 // The test's own store is attached, filled and changed; after each step the processor reads all of
 // its keys. It may leave any undone, but its answers must be the store's last word. After a few

@@ -1,4 +1,5 @@
-// processor/mirrored_processor.h: a processor that works on a mirror of the store, in any memory.
+// processor/mirror/mirrored_processor.h: a processor that works on a mirror of the store, in any
+// memory.
 //
 // Its own thread takes waiting jobs, as many as the device runs in one group. It brings the mirror
 // up to date once for all of them (Mirror::Advance), and begins them. While groups are under way it
@@ -18,7 +19,7 @@
 
 #include <memory>
 
-#include "processor/mirror_device.h"
+#include "processor/mirror/mirror_device.h"
 
 namespace weft::processor {
 

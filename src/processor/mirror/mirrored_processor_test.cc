@@ -1,4 +1,4 @@
-#include "processor/plain_mirror.h"
+#include "processor/mirror/plain_mirror.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include "base/for_ever.h"
 #include "cache/test_kit.h"
 #include "processor/guard.h"
-#include "processor/mirror_self_test.h"
-#include "processor/mirror_wrapper.h"
-#include "processor/mirrored_processor.h"
+#include "processor/mirror/mirror_self_test.h"
+#include "processor/mirror/mirror_wrapper.h"
+#include "processor/mirror/mirrored_processor.h"
 
 namespace weft::processor {
 namespace {

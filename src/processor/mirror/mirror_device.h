@@ -1,5 +1,5 @@
-// processor/mirror_device.h: a device with memory of its own, as MirroredProcessor drives it: it
-// keeps a mirror's memory and runs jobs there.
+// processor/mirror/mirror_device.h: a device with memory of its own, as MirroredProcessor drives
+// it: it keeps a mirror's memory and runs jobs there.
 //
 // Order     what is written to the memory before a group is launched is there for its jobs. What is
 //           written later an earlier group may see, or some of it, as if another thread changed the
@@ -9,7 +9,7 @@
 // Errors    Status; after kDeviceLost nothing that was under way counts.
 #pragma once
 
-#include "processor/mirror_memory.h"
+#include "processor/mirror/mirror_memory.h"
 #include "processor/processor.h"
 
 namespace weft::processor {

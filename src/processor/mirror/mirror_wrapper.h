@@ -1,11 +1,11 @@
-// processor/mirror_wrapper.h: for tests: a device with its own memory that does what another one
-// does, except where a test overrides it.
+// processor/mirror/mirror_wrapper.h: for tests: a device with its own memory that does what another
+// one does, except where a test overrides it.
 #pragma once
 
 #include <memory>
 #include <utility>
 
-#include "processor/mirror_device.h"
+#include "processor/mirror/mirror_device.h"
 
 namespace weft::processor {
 

@@ -1,10 +1,10 @@
-#include "processor/mirror.h"
+#include "processor/mirror/mirror.h"
 
 #include <algorithm>
 #include <span>
 #include <utility>
 
-#include "processor/take_marks.h"
+#include "processor/mirror/take_marks.h"
 
 namespace weft::processor {
 

@@ -1,13 +1,13 @@
-#include "processor/plain_mirror.h"
+#include "processor/mirror/plain_mirror.h"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
 
-#include "processor/copy_buckets.h"
-#include "processor/copy_log.h"
-#include "processor/mirrored_processor.h"
+#include "processor/mirror/copy_buckets.h"
+#include "processor/mirror/copy_log.h"
+#include "processor/mirror/mirrored_processor.h"
 
 namespace weft::processor {
 namespace {

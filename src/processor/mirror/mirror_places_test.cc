@@ -1,6 +1,6 @@
-#include "processor/mirror_places.h"
+#include "processor/mirror/mirror_places.h"
 
-#include "processor/mirror_test_kit.h"
+#include "processor/mirror/mirror_test_kit.h"
 
 namespace weft::processor {
 namespace {

@@ -1,5 +1,5 @@
-// processor/mirror_test_kit.h: a mirror's memory that holds its caller to the rules, and jobs of
-// reads that run there, for tests.
+// processor/mirror/mirror_test_kit.h: a mirror's memory that holds its caller to the rules, and
+// jobs of reads that run there, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "cache/test_kit.h"
-#include "processor/copy_buckets.h"
-#include "processor/copy_log.h"
-#include "processor/mirror.h"
+#include "processor/mirror/copy_buckets.h"
+#include "processor/mirror/copy_log.h"
+#include "processor/mirror/mirror.h"
 
 namespace weft::processor {
 

@@ -1,4 +1,4 @@
-#include "processor/mirrored_processor.h"
+#include "processor/mirror/mirrored_processor.h"
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,7 @@
 #include "base/for_ever.h"
 #include "base/thread.h"
 #include "base/ticks.h"
-#include "processor/mirror.h"
+#include "processor/mirror/mirror.h"
 
 namespace weft::processor {
 namespace {

@@ -1,4 +1,4 @@
-#include "processor/take_marks.h"
+#include "processor/mirror/take_marks.h"
 
 #include <atomic>
 

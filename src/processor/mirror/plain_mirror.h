@@ -1,4 +1,4 @@
-// processor/plain_mirror.h: a mirror in memory of this process, where nobody else looks.
+// processor/mirror/plain_mirror.h: a mirror in memory of this process, where nobody else looks.
 //
 // What a discrete GPU is to the pipeline, without one: it runs the reads of a plan on a mirror
 // (mirror.h) of the store in memory that nobody else sees. Tests hold the mirroring to the
@@ -9,7 +9,7 @@
 
 #include <memory>
 
-#include "processor/mirror_device.h"
+#include "processor/mirror/mirror_device.h"
 
 namespace weft::processor {
 
