@@ -22,7 +22,7 @@
 #include "base/check.h"
 #include "base/clock.h"
 #include "base/program.h"
-#include "compaction/device/piece_loader.h"
+#include "compaction/device/piece/piece_loader.h"
 #include "compaction/job.h"
 #include "table/table_builder.h"
 

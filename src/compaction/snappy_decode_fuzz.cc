@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "compaction/device/snappy_decode.h"
+#include "compaction/device/kernel/snappy_decode.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using weft::compaction::device::SnappyDecoder;

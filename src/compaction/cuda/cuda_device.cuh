@@ -34,8 +34,8 @@
 #include "compaction/cuda/cufile_storage.h"
 #include "compaction/cuda/pinned_memory.cuh"
 #include "compaction/device/bounce_buffer.h"
-#include "compaction/device/checksum_lanes.h"
 #include "compaction/device/copies.h"
+#include "compaction/device/kernel/checksum_lanes.h"
 #include "weft/status.h"
 
 namespace weft::compaction::device {

@@ -18,9 +18,9 @@
 
 #include "base/clock.h"
 #include "base/crew.h"
-#include "compaction/device/pack_piece.h"
-#include "compaction/device/piece_flow.h"
-#include "compaction/device/table_assembler.h"
+#include "compaction/device/piece/pack_piece.h"
+#include "compaction/device/piece/piece_flow.h"
+#include "compaction/device/piece/table_assembler.h"
 #include "compaction/job.h"
 
 namespace weft::compaction::device {

@@ -21,9 +21,9 @@
 
 #include "base/buffer_memory.h"
 #include "base/clock.h"
-#include "compaction/device/checksum_lanes.h"
 #include "compaction/device/copies.h"
 #include "compaction/device/device_storage.h"
+#include "compaction/device/kernel/checksum_lanes.h"
 #include "weft/status.h"
 
 namespace weft::compaction::device {
