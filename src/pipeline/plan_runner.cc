@@ -191,29 +191,37 @@ void PlanRunner::Continue(BatchRun* run) {
   run->batch().set_searched(route.Has(kRunSearch));
 }
 
+// What a stage is to do. `device`: that runs it; null: this thread does. `again`: after a device
+// that may have done any of it.
+task::QueryJob PlanRunner::JobOf(BatchRun* run, uint32_t tasks, const processor::Guard* device,
+                                 bool again) {
+  const cache::Session& session = run->session();
+  task::QueryJob job = run->batch().AsJob();
+  job.index = device != nullptr ? session.index() : session.index_to_change();
+  job.log = session.log();
+  job.tasks = tasks;
+  job.now_s = session.now_s();
+  job.dice = dice_++;
+  job.notes = 1;
+  job.again = again ? 1 : 0;
+  job.object_bytes = store_->expected_object_bytes();
+  job.note_row = run->batch().note_row();
+  job.sparse_entries = IsMirrored(device) ? 1 : 0;
+  job.rises = store_->log().AnyShown() ? 1 : 0;
+  const bool is_shared = device != nullptr && run->steals_ && device->description().steals;
+  if (!is_shared) job.set_claims = nullptr;
+  return job;
+}
+
 // False: the device did not take it, and the CPU has run the stage.
 bool PlanRunner::StartOnDevice(BatchRun* run, const Step& step) {
   Batch& batch = run->batch();
   const bool usable = step.device->usable() && !run->is_off_devices_;
   if (usable) {
-    run->job_->query = batch.AsJob();
-    task::QueryJob& query = run->job_->query;
-    query.index = run->session().index();
-    query.log = run->session().log();
-    query.tasks = step.tasks;
-    query.now_s = run->session().now_s();
-    query.dice = dice_++;
-    query.notes = 1;
-    query.object_bytes = store_->expected_object_bytes();
-    const bool is_mirrored = step.device->description().memory == processor::MemoryModel::kMirrored;
-    batch.set_notes_due(is_mirrored);
-    query.note_row = batch.note_row();
-    query.sparse_entries = is_mirrored ? 1 : 0;
-    query.rises = store_->log().AnyShown() ? 1 : 0;
-    run->has_sparse_entries_ |= is_mirrored;
-    const bool shared = run->steals_ && step.device->description().steals;
-    if (!shared) query.set_claims = nullptr;
-    run->sets_left_ = shared ? task::SetCount(query) : 0;  // on coupled memory
+    const task::QueryJob& query = run->job_->query = JobOf(run, step.tasks, step.device, false);
+    batch.set_notes_due(IsMirrored(step.device));
+    run->has_sparse_entries_ |= query.sparse_entries != 0;
+    run->sets_left_ = query.set_claims != nullptr ? task::SetCount(query) : 0;  // on coupled memory
     run->at_ = BatchRun::At::kDevice;
     run->looked_ = run->started_;
     run->waited_ns_ = 0;
@@ -243,7 +251,7 @@ bool PlanRunner::LeaveIfOverdue(BatchRun* run) {
   if (!IsOverdue(run)) return false;
   const Step& step = run->route_->steps[run->step_];
   processor::Job& job = *run->job_;
-  const bool is_mirrored = step.device->description().memory == processor::MemoryModel::kMirrored;
+  const bool is_mirrored = IsMirrored(step.device);
   // Without a place the memory could not be kept: then there is nothing for it but to wait.
   cache::Epochs::Slot* const place = is_mirrored ? nullptr : run->session_->GiveAwayPlace();
   if (!is_mirrored && place == nullptr) return false;
@@ -326,16 +334,7 @@ void PlanRunner::LeaveEpochs() {
 
 // A stage's tasks, set by set.
 void PlanRunner::RunOnCpu(BatchRun* run, uint32_t tasks, bool again) {
-  Batch& batch = run->batch();
-  task::QueryJob job = batch.AsJob();
-  job.index = run->session().index_to_change();
-  job.log = run->session().log();
-  job.now_s = run->session().now_s();
-  job.dice = dice_++;
-  job.notes = 1;
-  job.again = again ? 1 : 0;
-  job.rises = store_->log().AnyShown() ? 1 : 0;
-  job.tasks = tasks;
+  const task::QueryJob job = JobOf(run, tasks, nullptr, again);
   for (uint32_t set = 0; set < task::SetCount(job); set++) {
     RunSet(job, set);
     run->session().ChangesDone();
@@ -406,8 +405,7 @@ void PlanRunner::Finish(BatchRun* run, Sink& sink) {
 // A set of the device's stage that the device has not begun, for this thread.
 bool PlanRunner::TakeSet(BatchRun* run, uint32_t* set) {
   const Step& step = run->route_->steps[run->step_];
-  if (step.device->description().memory == processor::MemoryModel::kMirrored)
-    return run->job_->sets.TakeBack(set);
+  if (IsMirrored(step.device)) return run->job_->sets.TakeBack(set);
   while (run->sets_left_ > 0) {
     *set = --run->sets_left_;
     if (task::ClaimSet(run->job_->query, *set)) return true;

@@ -162,6 +162,7 @@ class PlanRunner {
   const Route* RouteOfNow(const BatchRun& run);
   Status CheckFit(const Route& route) const;
   void Continue(BatchRun* run);
+  task::QueryJob JobOf(BatchRun* run, uint32_t tasks, const processor::Guard* device, bool again);
   bool StartOnDevice(BatchRun* run, const Step& step);
   void EndDeviceStage(BatchRun* run);
   void EndStage(BatchRun* run);

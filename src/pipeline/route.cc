@@ -38,11 +38,11 @@ Result<processor::Guard*> DeviceNamed(const std::string& name,
   return devices[number];
 }
 
+}  // namespace
+
 bool IsMirrored(const processor::Guard* device) {
   return device != nullptr && device->description().memory == processor::MemoryModel::kMirrored;
 }
-
-}  // namespace
 
 processor::Guard* Route::device() const {
   for (const Step& step : steps) {

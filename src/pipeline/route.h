@@ -11,6 +11,10 @@
 
 namespace weft::pipeline {
 
+// Whether it works on a copy of the store in its own memory. Null: the worker's thread, which does
+// not.
+bool IsMirrored(const processor::Guard* device);
+
 // A stage before the last.
 struct Step {
   processor::Guard* device = nullptr;  // null: the worker's own thread
