@@ -82,8 +82,8 @@ uint64_t Confirmed(const PrefetchTable& table, uint64_t word, uint64_t hash, con
     return word;
   task::Bucket* const bucket =
       &table.table().buckets[task::FirstBucket(hash, table.table().bucket_count)];
-  const task::Found found = task::FindInBucket(table.log(), bucket, task::TagOfHash(hash), key,
-                                               kPrefetchKeyBytes, false, nullptr);
+  const task::Found found =
+      task::FindInBucket(table.log(), bucket, {hash, key, kPrefetchKeyBytes}, false, nullptr);
   WEFT_CHECK(found.slot != nullptr);
   return found.word;
 }

@@ -167,9 +167,11 @@ uint8_t AccessRecorder::SlotOf(const Lookup& lookup, uint64_t bucket) const {
   const Pause pause;
   const std::string_view key = lookup.operation.key;
   task::Bucket* line = &index_.older.buckets[bucket];
-  const task::Found found = task::FindInBucket(log_, line, task::TagOfHash(lookup.operation.hash),
-                                               reinterpret_cast<const uint8_t*>(key.data()),
-                                               static_cast<uint32_t>(key.size()), false, nullptr);
+  const task::Found found =
+      task::FindInBucket(log_, line,
+                         {lookup.operation.hash, reinterpret_cast<const uint8_t*>(key.data()),
+                          static_cast<uint32_t>(key.size())},
+                         false, nullptr);
   if (found.slot == nullptr) return kNoSlot;
   return static_cast<uint8_t>(found.slot - &line->slots[0]);
 }

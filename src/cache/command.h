@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "task/key.h"
 #include "weft/cache.h"
 
 namespace weft::cache {
@@ -132,6 +133,9 @@ struct Reply {
 // In the form in which tasks take keys.
 inline const uint8_t* KeyData(std::string_view key) {
   return reinterpret_cast<const uint8_t*>(key.data());
+}
+inline task::Key TaskKey(std::string_view key, uint64_t hash) {
+  return {hash, KeyData(key), static_cast<uint32_t>(key.size())};
 }
 
 }  // namespace weft::cache

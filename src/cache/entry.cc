@@ -12,10 +12,9 @@ Entry Locate(Session& session, const Command& command, Hint* hint) {
   Entry entry;
   bool first = hint->searched;
   for (;;) {  // Ends: an entry moves for as long as its mover takes to copy one object.
-    entry.found = first
-                      ? hint->found
-                      : task::Find(session.index(), session.log(), command.hash,
-                                   KeyData(command.key), static_cast<uint32_t>(command.key.size()));
+    entry.found =
+        first ? hint->found
+              : task::Find(session.index(), session.log(), TaskKey(command.key, command.hash));
     first = false;
     hint->searched = false;
     if (entry.found.slot == nullptr) return entry;
@@ -104,9 +103,8 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
     return Published::kFull;
   }
   const auto insert = [&](bool may_drop) {
-    return task::Insert(session.index_to_change(), session.log(), command.hash,
-                        KeyData(command.key), static_cast<uint32_t>(command.key.size()), location,
-                        may_drop);
+    return task::Insert(session.index_to_change(), session.log(),
+                        TaskKey(command.key, command.hash), location, may_drop);
   };
   task::Inserted inserted = insert(store.DropsFromFullSets());
   if (inserted.status == kInsertFull && DropEnded(session, command.hash)) inserted = insert(false);

@@ -69,7 +69,7 @@ TEST(CpuStageReads, OfBatchesThatAreAlikeAreNotedAndCountedAsOthersAre) {
   cache::Session& session = runner.session();
   session.Begin();
   const task::Found found =
-      task::Find(session.index(), session.log(), store->HashOf("read"), cache::KeyData("read"), 4);
+      task::Find(session.index(), session.log(), cache::TaskKey("read", store->HashOf("read")));
   session.End();
   ASSERT_NE(found.slot, nullptr);
   EXPECT_EQ(task::SlotRecency(found.word), uint64_t{kRecencyMax});

@@ -208,9 +208,8 @@ TEST_P(LeftJobsTest, ReadsAreNotedOnceWhereTheDeviceRefusesOrFails) {
     client_->session().Begin();
     for (uint32_t i = 0; i < kReads; i++) {
       const std::string name = key(i);
-      const task::Found found = task::Find(
-          client_->session().index(), client_->session().log(), store_->HashOf(name),
-          reinterpret_cast<const uint8_t*>(name.data()), static_cast<uint32_t>(name.size()));
+      const task::Found found = task::Find(client_->session().index(), client_->session().log(),
+                                           cache::TaskKey(name, store_->HashOf(name)));
       ASSERT_NE(found.slot, nullptr);
       EXPECT_EQ(task::SlotRecency(found.word), 1u) << name;
     }

@@ -169,9 +169,8 @@ inline uint32_t WriteInRounds(const MirrorMaker& make, uint32_t keys_count, uint
     }
     client.session().Begin();
     const std::string& key = requests[0].key;
-    const task::Found found =
-        task::Find(client.session().index(), client.session().log(), store->HashOf(key),
-                   reinterpret_cast<const uint8_t*>(key.data()), static_cast<uint32_t>(key.size()));
+    const task::Found found = task::Find(client.session().index(), client.session().log(),
+                                         cache::TaskKey(key, store->HashOf(key)));
     if (found.slot != nullptr) {
       const auto [at, first] = places.insert({task::SlotLocation(found.word), keys[0]});
       again += !first && at->second == keys[0];

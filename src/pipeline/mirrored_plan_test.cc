@@ -97,9 +97,8 @@ class GatheredReads : public testing::Test {
   uint64_t RecencyOf(uint32_t i) {
     const std::string key = KeyOf(i);
     client_.session().Begin();
-    const task::Found found =
-        task::Find(client_.session().index(), client_.session().log(), store_->HashOf(key),
-                   reinterpret_cast<const uint8_t*>(key.data()), static_cast<uint32_t>(key.size()));
+    const task::Found found = task::Find(client_.session().index(), client_.session().log(),
+                                         cache::TaskKey(key, store_->HashOf(key)));
     client_.session().End();
     return task::SlotRecency(found.word);
   }

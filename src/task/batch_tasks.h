@@ -94,7 +94,8 @@ WEFT_FN void CompareKey(IndexRef index, LogRef log, Columns columns, u32 i,
         HasKey(ObjectAt(log, SlotLocation(word)), key, key_bytes))
       return;
   }
-  const Found found = Find(index, log, columns.hash[i], key, key_bytes);
+  const Key looked_for = {columns.hash[i], key, key_bytes};  // not loaded before it is needed
+  const Found found = Find(index, log, looked_for);
   columns.word[i] = found.word;
   if (found.slot != 0) columns.position[i] = PositionOf(index, found.slot);
 }

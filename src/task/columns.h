@@ -23,6 +23,12 @@ typedef struct Columns {
   WEFT_GLOBAL u64* position;
 } Columns;
 
+// The key of query i.
+WEFT_FN Key KeyOfQuery(Columns columns, u32 i) {
+  const Key key = {columns.hash[i], columns.keys + columns.key_at[i], columns.key_bytes[i]};
+  return key;
+}
+
 // Bit that tells the table an entry stands in.
 #define kPositionNewer (1ul << 63)
 

@@ -93,10 +93,9 @@ WEFT_FN WEFT_GLOBAL u64* PlaceWord(IndexRef index, TableRef table, LogRef log, u
 WEFT_FN u64 RankOf(u64 word) { return word & (kRecencyMask | kLocationMask); }
 
 // Whether the tentative word in `slot` may become live: kInsertDone, kInsertPresent or kInsertBusy.
-WEFT_FN u32 SettleInsert(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const u8* key,
-                         u32 key_bytes, WEFT_GLOBAL u64* slot, u64 word) {
+WEFT_FN u32 SettleInsert(IndexRef index, LogRef log, Key key, WEFT_GLOBAL u64* slot, u64 word) {
   for (;;) {  // Ends: a round more means that another insert of the key finished or was cleared.
-    const Found other = FindAny(index, log, hash, key, key_bytes, true, slot);
+    const Found other = FindAny(index, log, key, true, slot);
     if (other.slot == 0)
       return CompareAndSwap64(slot, word, WithRecency(WithState(word, kSlotLive), 0)) ? kInsertDone
                                                                                       : kInsertBusy;
@@ -114,14 +113,13 @@ WEFT_FN u32 SettleInsert(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const
 
 // Enters the object at `location`, whose key this is, as the only entry of its key.
 // `may_drop`: a full bucket pair gives up its least used entry (a cache may).
-WEFT_FN Inserted Insert(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const u8* key,
-                        u32 key_bytes, u64 location, bool may_drop) {
+WEFT_FN Inserted Insert(IndexRef index, LogRef log, Key key, u64 location, bool may_drop) {
   Inserted inserted = {kInsertFull, 0};
-  const u64 word = MakeSlot(TagOfHash(hash), kSlotTentative, kByCpu, location);
+  const u64 word = MakeSlot(TagOfHash(key.hash), kSlotTentative, kByCpu, location);
   WEFT_GLOBAL u64* slot =
-      PlaceWord(index, InsertTable(index), log, hash, word, may_drop, &inserted.victim);
+      PlaceWord(index, InsertTable(index), log, key.hash, word, may_drop, &inserted.victim);
   if (slot == 0) return inserted;
-  inserted.status = SettleInsert(index, log, hash, key, key_bytes, slot, word);
+  inserted.status = SettleInsert(index, log, key, slot, word);
   return inserted;
 }
 

@@ -193,15 +193,13 @@ WEFT_FN u64 EnteringWord(QueryJob job, u32 i) {
 
 // Enters the object as the key's only entry. True: done, or no further round helps.
 WEFT_FN bool EnterObject(QueryJob job, u32 i) {
-  const u64 hash = job.columns.hash[i];
+  const Key key = KeyOfQuery(job.columns, i);
   u64 victim = 0;
   const u64 word = EnteringWord(job, i);
   Announce(job, i, kResultStored);
   WEFT_GLOBAL u64* slot =
-      PlaceWord(job.index, job.index.older, job.log, hash, word, false, &victim);
-  if (slot != 0 && SettleInsert(job.index, job.log, hash, job.columns.keys + job.columns.key_at[i],
-                                job.columns.key_bytes[i], slot, word) == kInsertDone)
-    return true;
+      PlaceWord(job.index, job.index.older, job.log, key.hash, word, false, &victim);
+  if (slot != 0 && SettleInsert(job.index, job.log, key, slot, word) == kInsertDone) return true;
   job.result[i] = (u8)kResultNone;
   return slot == 0;
 }

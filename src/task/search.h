@@ -10,6 +10,7 @@
 
 #include "task/compare.h"
 #include "task/index.h"
+#include "task/key.h"
 
 WEFT_TASK_BEGIN
 
@@ -38,9 +39,9 @@ WEFT_FN Found CandidateInBucket(WEFT_GLOBAL Bucket* bucket, u64 tag) {
 
 // Entry of `bucket` that has the key. With `tentative_too`, unfinished inserts count; `own` is
 // passed over.
-WEFT_FN Found FindInBucket(LogRef log, WEFT_GLOBAL Bucket* bucket, u64 tag,
-                           WEFT_GLOBAL const u8* key, u32 key_bytes, bool tentative_too,
+WEFT_FN Found FindInBucket(LogRef log, WEFT_GLOBAL Bucket* bucket, Key key, bool tentative_too,
                            WEFT_GLOBAL const u64* own) {
+  const u64 tag = TagOfHash(key.hash);
   Found found = {0, 0};
   u64 matches = MatchTags(bucket, tag);
   while (matches != 0) {
@@ -48,7 +49,7 @@ WEFT_FN Found FindInBucket(LogRef log, WEFT_GLOBAL Bucket* bucket, u64 tag,
     const u64 word = LoadAcquire64(slot);
     if (slot != own && SlotTag(word) == tag &&
         (tentative_too || SlotState(word) != kSlotTentative) && IsHere(log, SlotLocation(word)) &&
-        HasKey(ObjectAt(log, SlotLocation(word)), key, key_bytes)) {
+        HasKey(ObjectAt(log, SlotLocation(word)), key.bytes, key.length)) {
       found.slot = slot;
       found.word = word;
       return found;
@@ -58,29 +59,26 @@ WEFT_FN Found FindInBucket(LogRef log, WEFT_GLOBAL Bucket* bucket, u64 tag,
   return found;
 }
 
-WEFT_FN Found FindInTable(IndexRef index, TableRef table, LogRef log, u64 hash,
-                          WEFT_GLOBAL const u8* key, u32 key_bytes, bool tentative_too,
+WEFT_FN Found FindInTable(IndexRef index, TableRef table, LogRef log, Key key, bool tentative_too,
                           WEFT_GLOBAL const u64* own) {
-  const u64 tag = TagOfHash(hash);
-  const u64 first = FirstBucket(hash, table.bucket_count);
-  const Found found =
-      FindInBucket(log, &table.buckets[first], tag, key, key_bytes, tentative_too, own);
+  const u64 first = FirstBucket(key.hash, table.bucket_count);
+  const Found found = FindInBucket(log, &table.buckets[first], key, tentative_too, own);
   if (found.slot != 0) return found;
-  const u64 second = OtherBucket(index.policy, first, tag, table.bucket_count);
-  return FindInBucket(log, &table.buckets[second], tag, key, key_bytes, tentative_too, own);
+  const u64 second = OtherBucket(index.policy, first, TagOfHash(key.hash), table.bucket_count);
+  return FindInBucket(log, &table.buckets[second], key, tentative_too, own);
 }
 
 // The entry of the key, or none at an instant within the call.
-WEFT_FN Found FindAny(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const u8* key,
-                      u32 key_bytes, bool tentative_too, WEFT_GLOBAL const u64* own) {
-  WEFT_GLOBAL const u32* moves = &index.move_counts[MoveStripe(TagOfHash(hash))];
+WEFT_FN Found FindAny(IndexRef index, LogRef log, Key key, bool tentative_too,
+                      WEFT_GLOBAL const u64* own) {
+  WEFT_GLOBAL const u32* moves = &index.move_counts[MoveStripe(TagOfHash(key.hash))];
   for (;;) {  // Ends: each round more means that an entry of this stripe moved, and moves are
               // finite.
     const u32 before = LoadAcquire32(moves);
-    Found found = FindInTable(index, index.older, log, hash, key, key_bytes, tentative_too, own);
+    Found found = FindInTable(index, index.older, log, key, tentative_too, own);
     if (found.slot != 0) return found;
     if (index.newer.buckets != 0) {
-      found = FindInTable(index, index.newer, log, hash, key, key_bytes, tentative_too, own);
+      found = FindInTable(index, index.newer, log, key, tentative_too, own);
       if (found.slot != 0) return found;
     }
     // Pairs with the full fence of the mover's FetchAdd32 (task/displace.h): an entry that left a
@@ -90,8 +88,8 @@ WEFT_FN Found FindAny(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const u8
   }
 }
 
-WEFT_FN Found Find(IndexRef index, LogRef log, u64 hash, WEFT_GLOBAL const u8* key, u32 key_bytes) {
-  return FindAny(index, log, hash, key, key_bytes, false, 0);
+WEFT_FN Found Find(IndexRef index, LogRef log, Key key) {
+  return FindAny(index, log, key, false, 0);
 }
 
 // The entry that names exactly `location`, whatever its key: for an owner of the object.

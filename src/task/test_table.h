@@ -90,11 +90,11 @@ class TestIndex {
   IndexRef& ref() { return ref_; }
 
   Inserted Put(TestLog& log, u64 hash, std::string_view key, u64 location, bool may_drop = false) {
-    return Insert(ref_, log.ref(), hash, Bytes(key), static_cast<u32>(key.size()), location,
+    return Insert(ref_, log.ref(), {hash, Bytes(key), static_cast<u32>(key.size())}, location,
                   may_drop);
   }
   Found Get(const TestLog& log, u64 hash, std::string_view key) const {
-    return Find(ref_, log.ref(), hash, Bytes(key), static_cast<u32>(key.size()));
+    return Find(ref_, log.ref(), {hash, Bytes(key), static_cast<u32>(key.size())});
   }
   // Every slot in use, both tables.
   std::vector<u64> Words() const {

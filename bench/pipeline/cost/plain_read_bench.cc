@@ -73,9 +73,10 @@ class StandIn final : public processor::Processor {
     records_.resize(count * record_units_);
     for (size_t i = 0; i < count; i++) {
       const RequestView request = ring.At(i % kRing);
-      const task::Found found =
-          task::Find(session->index(), session->log(), data->store().HashOf(request.key),
-                     reinterpret_cast<const uint8_t*>(request.key.data()), request.head.key_bytes);
+      const task::Found found = task::Find(
+          session->index(), session->log(),
+          {data->store().HashOf(request.key), reinterpret_cast<const uint8_t*>(request.key.data()),
+           request.head.key_bytes});
       WEFT_CHECK(found.slot != nullptr);
       words_[i] = found.word;
       positions_[i] = task::PositionOf(session->index(), found.slot);

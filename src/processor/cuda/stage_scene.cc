@@ -96,8 +96,8 @@ void StageScene::AddObject(const std::string& key, uint64_t hash) {
                             0,
                             nullptr,
                             nullptr};
-  const task::Inserted inserted = task::Insert(index, log, hash, BytesOf(key),
-                                               static_cast<uint32_t>(key.size()), location, false);
+  const task::Inserted inserted = task::Insert(
+      index, log, {hash, BytesOf(key), static_cast<uint32_t>(key.size())}, location, false);
   WEFT_CHECK(inserted.status == kInsertDone);
 }
 

@@ -69,8 +69,8 @@ void Scene::AddStranger(uint32_t number) {
   task::LayObject(reinterpret_cast<task::Object*>(&log_[location]), at,
                   static_cast<uint32_t>(key.size()), at, 0, 0);
   const TableJob job = Job();
-  const task::Inserted inserted = task::Insert(job.index, job.log, HashOf(key), at,
-                                               static_cast<uint32_t>(key.size()), location, false);
+  const task::Inserted inserted = task::Insert(
+      job.index, job.log, {HashOf(key), at, static_cast<uint32_t>(key.size())}, location, false);
   WEFT_CHECK(inserted.status == kInsertDone);
   model_[key] = {};
 }

@@ -24,6 +24,10 @@ WEFT_LANE_FN const u8* KeyAt(const TableJob& job, u32 i) {
   return job.keys + at;
 }
 
+WEFT_LANE_FN task::Key WholeKey(const TableJob& job, u32 i) {
+  return {job.hash[i], KeyAt(job, i), KeyBytesOf(job, i)};
+}
+
 // First word of an object: shape, and above it access. REQUIRES: it is here
 template <class Warp>
 WEFT_LANE_FN u64 LoadHead(task::LogRef log, u64 location) {
@@ -32,7 +36,7 @@ WEFT_LANE_FN u64 LoadHead(task::LogRef log, u64 location) {
 
 // The entry of the query's key, looked for among all candidates.
 WEFT_LANE_FN task::Found FindExactly(const TableJob& job, u32 i) {
-  return task::Find(job.index, job.log, job.hash[i], KeyAt(job, i), KeyBytesOf(job, i));
+  return task::Find(job.index, job.log, WholeKey(job, i));
 }
 
 // Whether the object at `location` has the query's key, of whatever shape it is.

@@ -180,7 +180,7 @@ WEFT_LANE_FN bool TakeEmpty(const TableJob& job, Query& query, u64 word) {
 
 // task::SettleInsert for the query's tentative word at `position`.
 WEFT_LANE_FN bool SettleAlone(const TableJob& job, u32 i, u64 position, u64 word) {
-  return task::SettleInsert(job.index, job.log, job.hash[i], KeyAt(job, i), KeyBytesOf(job, i),
+  return task::SettleInsert(job.index, job.log, WholeKey(job, i),
                             task::SlotAtPosition(job.index, position), word) == kInsertDone;
 }
 
@@ -256,8 +256,8 @@ WEFT_LANE_FN void FinishStore(const TableJob& job, u32 i) {
       job.result[i] = kResultStored;
       return;
     }
-    const task::Inserted inserted = task::Insert(job.index, job.log, job.hash[i], KeyAt(job, i),
-                                                 KeyBytesOf(job, i), location, false);
+    const task::Inserted inserted =
+        task::Insert(job.index, job.log, WholeKey(job, i), location, false);
     if (inserted.status != kInsertDone) continue;
     if (job.word != nullptr) job.word[i] = 0;
     job.result[i] = kResultStored;

@@ -187,7 +187,7 @@ TEST(TileTasks, SearchAloneGivesACandidateWithTheTag) {
   for (uint32_t i = 0; i < job.count; i++) {
     if (job.wanted[i] == kWantsNothing) continue;
     const std::string key(reinterpret_cast<const char*>(job.keys) + 16ul * i, 16);
-    const task::Found found = task::Find(job.index, job.log, job.hash[i], task::Bytes(key), 16);
+    const task::Found found = task::Find(job.index, job.log, {job.hash[i], task::Bytes(key), 16});
     if (found.slot == nullptr) continue;
     ASSERT_EQ(task::SlotTag(job.word[i]), task::TagOfHash(job.hash[i]));
     ASSERT_EQ(*task::SlotAtPosition(job.index, job.position[i]), job.word[i]);

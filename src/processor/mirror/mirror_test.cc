@@ -22,9 +22,8 @@ std::string KeyOf(uint64_t i) { return "key" + std::to_string(i); }
 
 // The entry of a key. REQUIRES: the session is inside
 task::Found EntryOf(cache::Session& session, const std::string& key) {
-  return task::Find(session.index(), session.log(), session.store().HashOf(key),
-                    reinterpret_cast<const uint8_t*>(key.data()),
-                    static_cast<uint32_t>(key.size()));
+  return task::Find(session.index(), session.log(),
+                    cache::TaskKey(key, session.store().HashOf(key)));
 }
 
 TEST(Mirror, CopiesWhatIsDoneOnce) {
