@@ -208,7 +208,7 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
       if (done < end && batch.result(done) == kResultRead) continue;
     }
     if (done == end || (disk_ != nullptr && disk_->IsFull(batch, done))) break;
-    wants_room_ = !RunQuery(batch, done, session);
+    wants_room_ = RunQuery(batch, done, session) == Progress::kNeedsRoom;
     if (wants_room_) break;
     done++;
   }
@@ -260,40 +260,38 @@ void CpuStage::PlaceForStages(Batch& batch, uint32_t tasks, bool stores, cache::
   }
 }
 
-// False: there is no room for it now; it was not run.
-bool CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
+// A query that waits is skipped here.
+CpuStage::Progress CpuStage::RunQuery(Batch& batch, uint32_t i, cache::Session& session) {
   // A gathered one comes here when there is no room for it, nor any to overdraw.
   const bool is_gathered = batch.result(i) == kResultRead;
   const bool has_room = !is_gathered && HasRoom(batch, batch.source(i), batch.ReplyBytes(i));
   if (!has_room && !batch.MustAnswer(i)) {
     SkipQuery(batch, i, session);
-    return true;
+    return Progress::kWaits;
   }
   if (is_gathered) {
     RefuseRead(batch, i);
     batch.SetState(i, QueryState::kDone);
-    return true;
+    return Progress::kDone;
   }
   switch (batch.result(i)) {
     case kResultNone: task::CompareOne(session.index(), session.log(), batch.columns(), i); break;
     case kResultMissed: batch.SetMiss(i, cache::Miss::kAbsent); break;
     case kResultStored:
-    case kResultDeleted: return FinishChanged(batch, i);
+    case kResultDeleted: FinishChanged(batch, i); return Progress::kDone;
     default: break;  // kResultFound: the entry of the key, at an instant of this batch
   }
-  bool waits = false;
-  if (batch.kind(i) == QueryKind::kRead) {
-    waits = !FinishRead(batch, i, session);
-  } else if (!FinishCommand(batch, i, session, &waits)) {
-    return false;
+  const Progress progress = batch.kind(i) == QueryKind::kRead ? FinishRead(batch, i, session)
+                                                              : FinishCommand(batch, i, session);
+  switch (progress) {
+    case Progress::kDone: batch.SetState(i, QueryState::kDone); break;
+    case Progress::kNeedsRoom: break;
+    case Progress::kWaits:
+      batch.Skip(i);
+      batch.EndRoom(batch.source(i));  // nothing of its may overtake this one
+      break;
   }
-  if (waits) {
-    batch.Skip(i);
-    batch.EndRoom(batch.source(i));  // nothing of its may overtake this one
-  } else {
-    batch.SetState(i, QueryState::kDone);
-  }
-  return true;
+  return progress;
 }
 
 // Queries [begin, end) are gathered reads. Returns the first whose source has no room for it.
@@ -338,55 +336,49 @@ void CpuStage::NoteGathered(const Batch& batch, uint32_t begin, uint32_t end, bo
   }
 }
 
-bool CpuStage::FinishChanged(Batch& batch, uint32_t i) {
+void CpuStage::FinishChanged(Batch& batch, uint32_t i) {
   const bool stored = batch.result(i) == kResultStored;
   cache::Reply& reply = batch.reply(i);
   reply.outcome = stored ? Outcome::kStored : Outcome::kDeleted;
   reply.removed = !stored;
   batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
   batch.SetState(i, QueryState::kDone);
-  return true;
 }
 
-// False: its source waits, for the disk or for room.
-bool CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
+CpuStage::Progress CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
   if (disk_ != nullptr && !DiskTurn::IsInMemory(batch, i, session))
     return ReadFromDisk(batch, i, session);
   const uint64_t word = batch.word(i);
   if (word == 0) {
     batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
     batch.CountMiss();
-    return true;
+    return Progress::kDone;
   }
   const task::Object* object = session.ObjectAt(task::SlotLocation(word));
   if (task::IsEnded(session.log(), task::SlotLocation(word), object, session.now_s())) {
     batch.SetMiss(i, cache::WhyEnded(session, task::SlotLocation(word)));
     batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
     batch.CountMiss();
-    return true;
+    return Progress::kDone;
   }
-  bool refused = false;
-  if (!TakeRoomOfRead(batch, i, task::ValueBytes(object), &refused)) return false;
-  if (refused) return true;
+  if (const auto end = TakeRoomOfRead(batch, i, task::ValueBytes(object))) return *end;
   // At once, not when the group is done: a later query of the batch may ask whether it was read.
   const uint32_t dice = session.NextDice();
   if (cache::Session::CountsHit(dice)) session.CountHit(task::SlotLocation(word));
   task::NoteHit(session.index(), session.log(), batch.columns(), i, session.now_s(), dice);
-  return true;
+  return Progress::kDone;
 }
 
-bool CpuStage::ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session) {
-  if (!disk_->Read(batch, i, session)) return false;
+CpuStage::Progress CpuStage::ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session) {
+  if (!disk_->Read(batch, i, session)) return Progress::kWaits;
   const cache::Reply& reply = batch.reply(i);
-  bool refused = false;
-  if (!TakeRoomOfRead(batch, i, reply.value.size(), &refused)) return false;
+  if (TakeRoomOfRead(batch, i, reply.value.size()) == Progress::kWaits) return Progress::kWaits;
   if (reply.outcome == Outcome::kMiss) batch.CountMiss();
   writes_++;
-  return true;
+  return Progress::kDone;
 }
 
-// False: there is no room for it now; it was not run. *waits: it was not, its source waits.
-bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, bool* waits) {
+CpuStage::Progress CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session) {
   const uint64_t start = base::ReadTicks();
   const cache::Command& command = batch.command(i);
   cache::Hint hint;
@@ -395,24 +387,22 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   if (hint.found.word != 0)
     hint.found.slot = task::SlotAtPosition(session.index(), batch.position(i));
   hint.placed = batch.placed(i);
-  if (!MayAnswer(batch, i, hint.found.word, session, waits)) return true;
-  if (!MayRewriteNow(batch, i, hint.found.word, session)) {
-    *waits = true;
-    return true;
-  }
+  if (const auto end = EndWithoutRoom(batch, i, hint.found.word, session)) return *end;
+  if (!MayRewriteNow(batch, i, hint.found.word, session)) return Progress::kWaits;
   cache::Reply& reply = batch.reply(i);
   const bool room_is_out = starving_ == i && starved_times_ >= kStarvedTimesMax;
   const uint64_t appended_before = session.appended_bytes();
+  bool waits = false;
   if (disk_ != nullptr) {
-    reply = disk_->Execute(batch, i, hint, session, room_is_out, waits);
+    waits = !disk_->Execute(batch, i, hint, session, room_is_out, &reply);
   } else {
     // The reply is made in its place: a copy would wait for the stores before it.
     static_assert(std::is_trivially_destructible_v<cache::Reply>);
     new (&reply) cache::Reply(store_->Execute(session, command, &hint));
   }
   batch.placed(i) = 0;
-  if (*waits) return true;
-  if (reply.needs_room && !room_is_out) return false;
+  if (waits) return Progress::kWaits;
+  if (reply.needs_room && !room_is_out) return Progress::kNeedsRoom;
   reply.needs_room = false;
   if (reply.outcome == Outcome::kNoMemory && command.clears_when_full) Clear(batch, i, session);
   TakeRoomOfCommand(batch, i);
@@ -425,7 +415,7 @@ bool CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Session& session, 
   } else if (reply.outcome == Outcome::kMiss) {
     batch.CountMiss();
   }
-  return true;
+  return Progress::kDone;
 }
 
 // Query `i` is a store that was refused: what its key held goes (Command::clears_when_full).

@@ -19,7 +19,9 @@
 //           paper 004's address and size units; docs/design/0001-batches-and-prefetch.md.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "cache/session.h"
@@ -85,6 +87,12 @@ class CpuStage {
 
  private:
   class Clock;
+  // How far a query has come.
+  enum class Progress : uint8_t {
+    kDone,       // carried out, or refused
+    kNeedsRoom,  // not run: memory must be freed for it first
+    kWaits,      // not run: its source waits for the disk, for room for replies or for its turn
+  };
 
   void RunGroups(Batch& batch, cache::Session& session, Sink& sink);
   // cpu_stage_room.cc
@@ -96,9 +104,9 @@ class CpuStage {
   void RunOther(Batch& batch, uint32_t i, cache::Session& session);
   uint32_t TakeRoomOfGathered(Batch& batch, uint32_t begin, uint32_t end, bool* any_wants_note);
   static void RefuseRead(Batch& batch, uint32_t i);
-  bool TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused);
-  bool MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session,
-                 bool* waits);
+  std::optional<Progress> TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes);
+  std::optional<Progress> EndWithoutRoom(Batch& batch, uint32_t i, uint64_t word,
+                                         const cache::Session& session);
   bool MayRewriteNow(Batch& batch, uint32_t i, uint64_t word, cache::Session& session);
   void TakeRoomOfCommand(Batch& batch, uint32_t i);
   void CountRewritten(Batch& batch, uint32_t i, uint64_t bytes);
@@ -113,16 +121,16 @@ class CpuStage {
                      const cache::Session& session) const;
   void NoteGathered(const Batch& batch, uint32_t begin, uint32_t end, bool any_wants_note,
                     cache::Session& session) const;
-  bool FinishChanged(Batch& batch, uint32_t i);
+  static void FinishChanged(Batch& batch, uint32_t i);
   uint32_t GroupEnd(const Batch& batch, uint32_t begin) const;
   uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session,
                     Clock* clock);
   uint32_t RunReads(Batch& batch, uint32_t begin, uint32_t end,
                     cache::Session& session);  // cpu_stage_reads.cc
-  bool RunQuery(Batch& batch, uint32_t i, cache::Session& session);
-  bool FinishRead(Batch& batch, uint32_t i, cache::Session& session);
-  bool ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session);
-  bool FinishCommand(Batch& batch, uint32_t i, cache::Session& session, bool* waits);
+  Progress RunQuery(Batch& batch, uint32_t i, cache::Session& session);
+  Progress FinishRead(Batch& batch, uint32_t i, cache::Session& session);
+  Progress ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session);
+  Progress FinishCommand(Batch& batch, uint32_t i, cache::Session& session);
   void Clear(const Batch& batch, uint32_t i, cache::Session& session);
   void LeaveAndMakeRoom(Batch& batch, uint32_t i, cache::Session& session);
   void CountBatch(const Batch& batch);

@@ -93,37 +93,39 @@ void CpuStage::RefuseRead(Batch& batch, uint32_t i) {
   batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));
 }
 
-// False: its source has to wait for room. *refused: it can't wait, and is told that there is none.
-bool CpuStage::TakeRoomOfRead(Batch& batch, uint32_t i, uint64_t value_bytes, bool* refused) {
+// Null: it was taken. Otherwise this is the read's end: its source has to wait for room; or it
+// can't wait, and is told that there is none.
+std::optional<CpuStage::Progress> CpuStage::TakeRoomOfRead(Batch& batch, uint32_t i,
+                                                           uint64_t value_bytes) {
   const uint32_t source = batch.source(i);
   const int64_t bytes = batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes);
   if (!HasRoom(batch, source, bytes)) {
-    if (!batch.MustAnswer(i)) return false;
-    *refused = batch.room(source) < -kOverdraftMax;
-    if (*refused) {
+    if (!batch.MustAnswer(i)) return Progress::kWaits;
+    if (batch.room(source) < -kOverdraftMax) {
       RefuseRead(batch, i);
-      return true;
+      return Progress::kDone;
     }
   }
   batch.TakeRoom(source, bytes);
   batch.CountValueBytes(value_bytes);
-  return true;
+  return std::nullopt;
 }
 
-// Whether a command may be carried out as far as its reply is concerned. `word`: the entry that was
-// found, or 0. False: not now (*waits), or it was refused.
-bool CpuStage::MayAnswer(Batch& batch, uint32_t i, uint64_t word, const cache::Session& session,
-                         bool* waits) {
+// The same for a command, of whose reply no room is taken yet. `word`: the entry that was found, or
+// 0. Null: as far as the reply is concerned, it may be carried out.
+std::optional<CpuStage::Progress> CpuStage::EndWithoutRoom(Batch& batch, uint32_t i, uint64_t word,
+                                                           const cache::Session& session) {
   const cache::Command& command = batch.command(i);
-  if (command.verb != cache::Verb::kRead || !command.want_value) return true;
+  if (command.verb != cache::Verb::kRead || !command.want_value) return std::nullopt;
   uint64_t value_bytes = disk_ != nullptr ? disk_->BroughtBytes(batch, i) : 0;
   if (word != 0) value_bytes = task::ValueBytes(session.ObjectAt(task::SlotLocation(word)));
   const uint32_t source = batch.source(i);
-  if (HasRoom(batch, source, batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes))) return true;
-  *waits = !batch.MustAnswer(i);
-  if (!*waits && batch.room(source) >= -kOverdraftMax) return true;
-  if (!*waits) RefuseRead(batch, i);
-  return false;
+  if (HasRoom(batch, source, batch.ReplyBytes(i) + static_cast<int64_t>(value_bytes)))
+    return std::nullopt;
+  if (!batch.MustAnswer(i)) return Progress::kWaits;
+  if (batch.room(source) >= -kOverdraftMax) return std::nullopt;
+  RefuseRead(batch, i);
+  return Progress::kDone;
 }
 
 // Whether a command is not left for another turn for what it would write again, or read in vain.

@@ -220,13 +220,15 @@ DiskTurn::Brought DiskTurn::Bring(const Batch& batch, uint32_t i, cache::Session
 
 // --- changes -----------------------------------------------------------------------------------
 
-cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
-                               bool room_is_out, bool* waits) {
+bool DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
+                       bool room_is_out, cache::Reply* reply) {
   cache::Command command = batch.command(i);
-  *waits = false;
   if (tier_->failed()) {
     if (hint.placed != 0) store_->Abandon(session, hint.placed);
-    if (MeansToChange(command)) return Failed(Outcome::kIoError);
+    if (MeansToChange(command)) {
+      *reply = Failed(Outcome::kIoError);
+      return true;
+    }
     command.recache = false;  // a win could not be remembered
     command.hand_out_win = false;
   }
@@ -236,38 +238,37 @@ cache::Reply DiskTurn::Execute(Batch& batch, uint32_t i, cache::Hint hint, cache
     // the disk, for which its key is locked.
     if (IsWinOpen(batch, i, session)) {
       Wait(batch, i);
-      *waits = true;
-      return {};
+      return false;
     }
     command.hand_out_win = false;  // marked stale just now: the next reader wins
   }
   for (;;) {  // Ends: each round more means that what was brought was dropped at once.
-    cache::Reply reply = store_->Execute(session, command, &hint);
-    if (!reply.below && reply.spared != 0 && room_is_out) {
-      const tier::Item item = ItemAt(reply.spared, session);
+    *reply = store_->Execute(session, command, &hint);
+    if (!reply->below && reply->spared != 0 && room_is_out) {
+      const tier::Item item = ItemAt(reply->spared, session);
       DropFromMemory(batch, i, session);
-      return ExecuteOnDisk(batch, i, command, item, session);
+      *reply = ExecuteOnDisk(batch, i, command, item, session);
+      return true;
     }
-    if (!reply.below) {
-      Note(batch, i, reply, session);
-      return reply;
+    if (!reply->below) {
+      Note(batch, i, *reply, session);
+      return true;
     }
     hint = {};
     tier::Item item;
-    const Brought brought = Bring(batch, i, session, &reply, &item);
+    const Brought brought = Bring(batch, i, session, reply, &item);
     hint.maybe_below = brought != Brought::kAbsent;
     switch (brought) {
       case Brought::kAbsent:
       case Brought::kLoaded: break;
       case Brought::kNoRoom:
-        if (!room_is_out) return reply;
+        if (!room_is_out) return true;
         [[fallthrough]];
-      case Brought::kTooLarge: return ExecuteOnDisk(batch, i, command, item, session);
-      case Brought::kError: return Failed(Outcome::kIoError);
-      case Brought::kWaits:
-        Wait(batch, i);
-        *waits = true;
-        return reply;
+      case Brought::kTooLarge:
+        *reply = ExecuteOnDisk(batch, i, command, item, session);
+        return true;
+      case Brought::kError: *reply = Failed(Outcome::kIoError); return true;
+      case Brought::kWaits: Wait(batch, i); return false;
     }
   }
 }

@@ -64,10 +64,11 @@ class DiskTurn {
 
   // REQUIRES: inside. May leave the epoch and come back.
   void Lock(const Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
-  // Store::Execute with the disk behind it. *waits: it was not carried out, its source waits.
-  // `room_is_out`: there is no room for it, so what it works on stays only on disk.
-  cache::Reply Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
-                       bool room_is_out, bool* waits);
+  // Store::Execute with the disk behind it. False: it was not carried out, its source waits, and
+  // the reply says nothing. `room_is_out`: there is no room for it, so what it works on stays only
+  // on disk.
+  bool Execute(Batch& batch, uint32_t i, cache::Hint hint, cache::Session& session,
+               bool room_is_out, cache::Reply* reply);
   // Removes the value under the key of query `i`, a command that changes, from memory and disk.
   void Clear(const Batch& batch, uint32_t i, cache::Session& session);
   // Whether the group must end before query `i`. It may be full, unless it has changed that key
