@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include "bench/cost/sample_results.h"
+#include "bench/cost/sample_results_test_kit.h"
 
 namespace weft::bench {
 namespace {

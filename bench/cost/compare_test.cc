@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "bench/cost/compare_text.h"
-#include "bench/cost/sample_results.h"
+#include "bench/cost/sample_results_test_kit.h"
 
 namespace weft::bench {
 namespace {

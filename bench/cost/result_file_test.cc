@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/cost/sample_results.h"
+#include "bench/cost/sample_results_test_kit.h"
 
 namespace weft::bench {
 namespace {

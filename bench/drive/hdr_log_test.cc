@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/base64.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::bench {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/experiment/bandwidth.h"
 #include "bench/experiment/block_cache.h"
 #include "bench/experiment/efficiency.h"

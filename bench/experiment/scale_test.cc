@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/experiment/cores.h"
 #include "bench/experiment/ratios.h"
 

@@ -15,7 +15,8 @@ void AddCommon(CLI::App* app, CommonArguments* common) {
   app->add_option("--warmup", common->warmup, "uncounted seconds before each turn")
       ->check(CLI::Range(0.0, 1e6));
   app->add_option("--seed", common->seed, "of all randomness")->capture_default_str();
-  app->add_option("--target", common->target, "instead of the project's own (bench/harness/defaults.h)")
+  app->add_option("--target", common->target,
+                  "instead of the project's own (bench/harness/defaults.h)")
       ->check(CLI::Range(1e-6, 1e6));
 }
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/meter/energy_spec.h"
 #include "bench/meter/meter_test_kit.h"
 

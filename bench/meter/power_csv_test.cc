@@ -7,7 +7,7 @@
 #include <chrono>
 #include <fstream>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/meter/now.h"
 
 namespace weft::bench {

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <limits>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/meter/meter_test_kit.h"
 
 namespace weft::bench {

@@ -14,7 +14,7 @@
 #include <functional>
 #include <thread>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/meter/meter_test_kit.h"
 
 namespace weft::bench {

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 
 namespace weft::bench {
 namespace {

@@ -5,11 +5,11 @@
 #include <numeric>
 #include <string>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/pipeline/data_set.h"
 #include "bench/pipeline/options.h"
-#include "bench/pipeline/report_rows.h"
-#include "cache/test_kit.h"
+#include "bench/pipeline/report_rows_test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::bench {
 namespace {

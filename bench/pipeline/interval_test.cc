@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::bench {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "task/test_table.h"
+#include "task/table_test_kit.h"
 
 namespace weft::bench {
 namespace {

@@ -4,11 +4,11 @@
 #include <set>
 #include <string>
 
-#include "base/test_folder.h"
-#include "bench/pipeline/report_rows.h"
+#include "base/folder_test_kit.h"
+#include "bench/pipeline/report_rows_test_kit.h"
 #include "bench/pipeline/turns.h"
-#include "cache/test_kit.h"
-#include "planner/test_machine.h"
+#include "cache/cache_test_kit.h"
+#include "planner/machine_test_kit.h"
 #include "processor/devices.h"
 
 namespace weft::bench {

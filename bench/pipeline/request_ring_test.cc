@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/harness/defaults.h"
-#include "task/test_table.h"
+#include "task/table_test_kit.h"
 
 namespace weft::bench {
 namespace {

@@ -6,8 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/test_folder.h"
-#include "base/test_seed.h"
+#include "base/folder_test_kit.h"
+#include "base/seed_test_kit.h"
 #include "bench/play/play_options.h"
 #include "bench/play/play_policy.h"
 #include "bench/play/play_target.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/policy/test_kit.h"
+#include "bench/policy/policy_test_kit.h"
 
 namespace weft::bench {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
-#include "base/test_seed.h"
+#include "base/folder_test_kit.h"
+#include "base/seed_test_kit.h"
 #include "bench/harness/process.h"
 #include "bench/target/memcached_target.h"
 #include "bench/target/target_test_kit.h"

@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "bench/trace/trace_test_kit.h"
 
 namespace weft::bench {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/trace/trace.h"
 
 namespace weft::bench {

@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "bench/trace/decoder.h"
 #include "bench/trace/trace.h"
 

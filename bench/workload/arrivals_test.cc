@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/goodness_of_fit.h"
+#include "base/goodness_of_fit_test_kit.h"
 
 namespace weft::bench {
 namespace {

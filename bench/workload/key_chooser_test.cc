@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/goodness_of_fit.h"
-#include "base/test_seed.h"
+#include "base/goodness_of_fit_test_kit.h"
+#include "base/seed_test_kit.h"
 #include "bench/workload/key_probability.h"
 
 namespace weft::bench {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 
 namespace weft::bench {
 namespace {

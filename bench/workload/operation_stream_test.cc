@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/goodness_of_fit.h"
+#include "base/goodness_of_fit_test_kit.h"
 #include "base/mutex.h"
 #include "bench/workload/builtin_mixes.h"
 #include "bench/workload/key_probability.h"

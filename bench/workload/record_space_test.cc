@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "bench/workload/record.h"
 
 namespace weft::bench {

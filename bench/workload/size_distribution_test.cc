@@ -4,9 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/goodness_of_fit.h"
+#include "base/goodness_of_fit_test_kit.h"
 #include "base/random.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::bench {
 namespace {

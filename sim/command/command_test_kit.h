@@ -15,9 +15,9 @@
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "sim/base/help_column.h"
-#include "sim/base/test_text.h"
+#include "sim/base/text_test_kit.h"
 #include "weft/status.h"
 
 namespace weft::sim {

@@ -8,12 +8,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
-#include "sim/base/test_text.h"
+#include "base/folder_test_kit.h"
+#include "sim/base/text_test_kit.h"
 #include "sim/command/command_test_kit.h"
 #include "sim/dram/command_checker.h"
 #include "sim/dram/command_trace.h"
-#include "sim/machine/test_kit.h"
+#include "sim/machine/machine_test_kit.h"
 #include "sim/trace/file_trace.h"
 
 namespace weft::sim {

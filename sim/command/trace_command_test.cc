@@ -8,8 +8,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/test_folder.h"
-#include "sim/base/test_text.h"
+#include "base/folder_test_kit.h"
+#include "sim/base/text_test_kit.h"
 #include "sim/command/command_test_kit.h"
 #include "sim/command/gen_command.h"
 

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::sim {
 namespace {

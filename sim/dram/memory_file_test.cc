@@ -8,10 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
+#include "sim/dram/dram_test_kit.h"
 #include "sim/dram/energy.h"
 #include "sim/dram/memory_text.h"
-#include "sim/dram/test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/dram/dram_test_kit.h"
 #include "sim/dram/dramsim2.h"
 #include "sim/dram/energy.h"
-#include "sim/dram/test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
-#include "sim/dram/test_kit.h"
+#include "base/folder_test_kit.h"
+#include "sim/dram/dram_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/dram/command_checker.h"
-#include "sim/dram/test_kit.h"
+#include "sim/dram/dram_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/figure/test_kit.h"
+#include "sim/figure/figure_test_kit.h"
 #include "sim/generator/mix.h"
 
 namespace weft::sim {

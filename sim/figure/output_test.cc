@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "base/test_folder.h"
-#include "sim/base/test_text.h"
-#include "sim/figure/test_kit.h"
+#include "base/folder_test_kit.h"
+#include "sim/base/text_test_kit.h"
+#include "sim/figure/figure_test_kit.h"
 
 namespace weft::sim {
 namespace {

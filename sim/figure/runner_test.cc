@@ -6,8 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "sim/figure/figure_test_kit.h"
 #include "sim/figure/setting.h"
-#include "sim/figure/test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/figure/test_kit.h"
+#include "sim/figure/figure_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/test_seed.h"
-#include "sim/generator/test_kit.h"
+#include "base/seed_test_kit.h"
+#include "sim/generator/generator_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <map>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "base/zipf_sampler.h"
+#include "sim/generator/generator_test_kit.h"
 #include "sim/generator/op_planner.h"
 #include "sim/generator/ramcloud_source.h"
-#include "sim/generator/test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "sim/machine/test_kit.h"
+#include "sim/machine/machine_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -8,7 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/machine/test_kit.h"
+#include "sim/machine/machine_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/dram/command_checker.h"
-#include "sim/machine/test_kit.h"
+#include "sim/machine/machine_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/prefetch/test_kit.h"
+#include "sim/prefetch/prefetch_test_kit.h"
 
 namespace weft::sim {
 namespace {

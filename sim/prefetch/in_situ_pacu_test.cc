@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_seed.h"
-#include "sim/prefetch/test_kit.h"
+#include "base/seed_test_kit.h"
+#include "sim/prefetch/prefetch_test_kit.h"
 
 namespace weft::sim {
 namespace {

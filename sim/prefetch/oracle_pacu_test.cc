@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_seed.h"
-#include "sim/prefetch/test_kit.h"
+#include "base/seed_test_kit.h"
+#include "sim/prefetch/prefetch_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <CLI/CLI.hpp>
 
-#include "sim/prefetch/test_kit.h"
+#include "sim/prefetch/prefetch_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "sim/prefetch/prefetch_test_kit.h"
 #include "sim/prefetch/range_registers.h"
-#include "sim/prefetch/test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "sim/prefetch/dynamic_pscu.h"
 #include "sim/prefetch/exact_pscu.h"
+#include "sim/prefetch/prefetch_test_kit.h"
 #include "sim/prefetch/static_pscu.h"
-#include "sim/prefetch/test_kit.h"
 
 namespace weft::sim {
 namespace {

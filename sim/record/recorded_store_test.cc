@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "task/index.h"
 
 namespace weft::sim {

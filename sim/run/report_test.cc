@@ -5,9 +5,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
-#include "sim/base/test_text.h"
-#include "sim/machine/test_kit.h"
+#include "base/folder_test_kit.h"
+#include "sim/base/text_test_kit.h"
+#include "sim/machine/machine_test_kit.h"
 
 namespace weft::sim {
 namespace {

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sim/machine/test_kit.h"
+#include "sim/machine/machine_test_kit.h"
 #include "sim/run/simulation.h"
 
 namespace weft::sim {

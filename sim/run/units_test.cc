@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "sim/prefetch/lines.h"
-#include "sim/run/test_kit.h"
+#include "sim/run/run_test_kit.h"
 
 namespace weft::sim {
 namespace {

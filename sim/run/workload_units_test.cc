@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "sim/generator/workload_options.h"
-#include "sim/run/test_kit.h"
+#include "sim/run/run_test_kit.h"
 
 namespace weft::sim {
 namespace {

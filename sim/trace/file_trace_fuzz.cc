@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/test_folder.h"
-#include "sim/base/test_text.h"
+#include "base/folder_test_kit.h"
+#include "sim/base/text_test_kit.h"
 #include "sim/trace/file_trace.h"
 #include "sim/trace/trace_facts.h"
 

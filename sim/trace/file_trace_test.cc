@@ -8,9 +8,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
-#include "base/test_seed.h"
-#include "sim/base/test_text.h"
+#include "base/folder_test_kit.h"
+#include "base/seed_test_kit.h"
+#include "sim/base/text_test_kit.h"
 
 namespace weft::sim {
 namespace {

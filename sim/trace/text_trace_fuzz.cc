@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "sim/trace/file_trace.h"
 #include "sim/trace/text_trace.h"
 

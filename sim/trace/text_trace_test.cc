@@ -6,9 +6,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
-#include "base/test_seed.h"
-#include "sim/base/test_text.h"
+#include "base/folder_test_kit.h"
+#include "base/seed_test_kit.h"
+#include "sim/base/text_test_kit.h"
 #include "sim/generator/ramcloud_source.h"
 #include "sim/trace/file_trace.h"
 

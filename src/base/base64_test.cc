@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::base {
 namespace {

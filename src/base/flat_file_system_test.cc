@@ -6,7 +6,7 @@
 #include <cstring>
 #include <thread>
 
-#include "base/counted_memory.h"
+#include "base/counted_memory_test_kit.h"
 
 namespace weft::base {
 namespace {

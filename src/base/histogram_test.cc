@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::base {
 namespace {

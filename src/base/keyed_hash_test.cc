@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::base {
 namespace {

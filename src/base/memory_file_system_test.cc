@@ -7,7 +7,7 @@
 #include <set>
 #include <thread>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::base {
 namespace {

@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "base/test_bytes.h"
-#include "base/test_folder.h"
-#include "base/test_seed.h"
+#include "base/bytes_test_kit.h"
+#include "base/folder_test_kit.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::base {
 namespace {

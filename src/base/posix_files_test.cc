@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "base/bytes_test_kit.h"
+#include "base/folder_test_kit.h"
 #include "base/posix_fd.h"
 #include "base/posix_readers.h"
-#include "base/test_bytes.h"
-#include "base/test_folder.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "weft/file_system.h"
 
 namespace weft::base {

@@ -17,9 +17,9 @@
 #include <string>
 #include <thread>
 
+#include "base/folder_test_kit.h"
 #include "base/posix_writers.h"
-#include "base/test_folder.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::base {
 namespace {

@@ -20,8 +20,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/folder_test_kit.h"
 #include "base/posix_fd.h"
-#include "base/test_folder.h"
 #include "base/thread.h"
 
 namespace weft::base {

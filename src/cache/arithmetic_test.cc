@@ -1,7 +1,7 @@
 // Every outcome of incr, decr and ma, on one thread.
 #include <gtest/gtest.h>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

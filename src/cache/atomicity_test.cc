@@ -9,7 +9,7 @@
 #include <set>
 #include <thread>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

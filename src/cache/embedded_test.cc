@@ -12,7 +12,7 @@
 #include <new>
 #include <thread>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft {
 namespace {

@@ -1,7 +1,7 @@
 // What eviction leaves of what is used: segments all of which are hot, loops, keys that come back.
 #include <gtest/gtest.h>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

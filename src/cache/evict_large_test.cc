@@ -6,7 +6,7 @@
 #include <cmath>
 #include <random>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

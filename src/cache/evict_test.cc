@@ -8,7 +8,7 @@
 
 #include <map>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

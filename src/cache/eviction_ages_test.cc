@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

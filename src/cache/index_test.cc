@@ -9,8 +9,8 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "cache/cache_test_kit.h"
 #include "cache/entry.h"
-#include "cache/test_kit.h"
 
 namespace weft::cache {
 namespace {

@@ -3,7 +3,7 @@
 // Threads   one.
 #include <gtest/gtest.h>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

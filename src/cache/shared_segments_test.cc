@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "cache/cache_test_kit.h"
 #include "cache/object_log.h"
-#include "cache/test_kit.h"
 
 namespace weft::cache {
 namespace {

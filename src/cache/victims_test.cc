@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::cache {
 namespace {

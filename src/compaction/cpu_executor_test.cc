@@ -2,7 +2,7 @@
 
 #include "base/faulty_file_system.h"
 #include "compaction/job.h"
-#include "compaction/random_job.h"
+#include "compaction/random_job_test_kit.h"
 
 namespace weft::compaction {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "base/memory_file_system.h"
 #include "compaction/job.h"
+#include "table/file_test_kit.h"
 #include "table/table_builder.h"
-#include "table/test_file.h"
 
 namespace weft::compaction {
 

@@ -4,7 +4,7 @@
 
 #include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
-#include "table/test_file.h"
+#include "table/file_test_kit.h"
 
 namespace weft::compaction {
 namespace {

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "compaction/job.h"
-#include "compaction/random_job.h"
+#include "compaction/random_job_test_kit.h"
 #include "table/table.h"
 #include "table/table_iterator.h"
 

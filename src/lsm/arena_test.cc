@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::lsm {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/file_names.h"
 #include "weft/db.h"
 

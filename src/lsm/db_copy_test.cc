@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/faulty_file_system.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/db_test_kit.h"
 #include "lsm/store_copy.h"
 #include "table/internal_key.h"

@@ -12,7 +12,7 @@
 #include "base/faulty_file_system.h"
 #include "lsm/db_test_kit.h"
 #include "lsm/log_writer.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 #include "lsm/write_batch_internal.h"
 
 namespace weft {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/memtable.h"
 #include "lsm/memtable_test_kit.h"
 

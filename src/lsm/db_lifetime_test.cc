@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/coding.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/db_test_kit.h"
 
 namespace weft {

@@ -12,7 +12,7 @@
 
 #include "base/faulty_file_system.h"
 #include "base/mutex.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/db_test_kit.h"
 #include "lsm/file_names.h"
 #include "lsm/manifest.h"

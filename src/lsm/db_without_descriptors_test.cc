@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "base/faulty_file_system.h"
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "lsm/db_test_kit.h"
 
 namespace weft {

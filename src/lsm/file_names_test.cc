@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 
 namespace weft::lsm {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/faulty_file_system.h"
+#include "base/folder_test_kit.h"
 #include "base/memory_file_system.h"
-#include "base/test_folder.h"
 #include "lsm/store_copy.h"
 #include "weft/db.h"
 

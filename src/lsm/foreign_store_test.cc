@@ -12,7 +12,7 @@
 #include "base/memory_file_system.h"
 #include "base/posix_fd.h"
 #include "lsm/log_writer.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 #include "lsm/write_batch_internal.h"
 #include "weft/db.h"
 

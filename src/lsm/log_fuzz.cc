@@ -8,7 +8,7 @@
 #include "base/check.h"
 #include "lsm/log_reader.h"
 #include "lsm/log_writer.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 
 namespace weft::lsm {
 namespace {

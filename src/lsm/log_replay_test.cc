@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "base/memory_file_system.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/file_names.h"
 #include "lsm/log_writer.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 #include "lsm/write_batch_internal.h"
 
 namespace weft::lsm {

@@ -8,10 +8,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/log_reader.h"
 #include "lsm/log_writer.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 
 namespace weft::lsm {
 namespace {

@@ -10,14 +10,14 @@
 #include <sstream>
 #include <string>
 
+#include "base/folder_test_kit.h"
 #include "base/mutex.h"
-#include "base/test_folder.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/close_mark.h"
 #include "lsm/file_names.h"
 #include "lsm/log_reader.h"
 #include "lsm/manifest.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 #include "lsm/table_cache.h"
 #include "lsm/version_set.h"
 #include "weft/db.h"

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "base/memory_file_system.h"
-#include "base/test_seed.h"
-#include "lsm/string_file.h"
+#include "base/seed_test_kit.h"
+#include "lsm/string_file_test_kit.h"
 #include "table/internal_key.h"
 
 namespace weft::lsm {

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/memtable_test_kit.h"
 
 namespace weft::lsm {

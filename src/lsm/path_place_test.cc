@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 
 namespace weft::lsm {
 namespace {

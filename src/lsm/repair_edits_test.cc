@@ -13,7 +13,7 @@
 #include "lsm/log_reader.h"
 #include "lsm/log_writer.h"
 #include "lsm/repair.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 #include "lsm/version_edit.h"
 #include "weft/db.h"
 

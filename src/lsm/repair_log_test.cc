@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "base/memory_file_system.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/checked_options.h"
 #include "lsm/file_names.h"
 #include "lsm/log_format.h"
 #include "lsm/log_writer.h"
 #include "lsm/repair.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 #include "lsm/write_batch_internal.h"
 #include "weft/db.h"
 

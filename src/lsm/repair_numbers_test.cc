@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "base/folder_test_kit.h"
 #include "base/memory_file_system.h"
-#include "base/test_folder.h"
 #include "lsm/checked_options.h"
 #include "lsm/file_names.h"
 #include "lsm/log_writer.h"

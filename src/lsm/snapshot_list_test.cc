@@ -6,7 +6,7 @@
 #include <random>
 #include <vector>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::lsm {
 namespace {

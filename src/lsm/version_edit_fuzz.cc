@@ -5,7 +5,7 @@
 
 #include "base/check.h"
 #include "lsm/manifest.h"
-#include "lsm/string_file.h"
+#include "lsm/string_file_test_kit.h"
 #include "lsm/version_edit.h"
 
 namespace weft::lsm {

@@ -11,8 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_seed.h"
-#include "lsm/string_file.h"
+#include "base/seed_test_kit.h"
+#include "lsm/string_file_test_kit.h"
 #include "lsm/version_test_kit.h"
 
 namespace weft::lsm {

@@ -12,7 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/version_test_kit.h"
 #include "table/merging_iterator.h"
 

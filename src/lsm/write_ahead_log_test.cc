@@ -9,7 +9,7 @@
 
 #include "base/faulty_file_system.h"
 #include "base/memory_file_system.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "lsm/log_reader.h"
 #include "lsm/log_writer.h"
 

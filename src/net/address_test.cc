@@ -4,7 +4,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 
 namespace weft::net {
 namespace {

@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "net/buffer_pool.h"
 #include "net/output_queue.h"
 #include "net/partial_input.h"

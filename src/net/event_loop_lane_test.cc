@@ -2,7 +2,7 @@
 // for long by others in the lane.
 #include <algorithm>
 
-#include "net/test_peer.h"
+#include "net/peer_test_kit.h"
 
 namespace weft::net::lane {
 namespace {

@@ -1,7 +1,7 @@
 // What a loop does when half requests or unsent replies would need more memory than there is.
 #include <algorithm>
 
-#include "net/test_peer.h"
+#include "net/peer_test_kit.h"
 
 namespace weft::net {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <random>
 
-#include "base/test_seed.h"
-#include "net/test_peer.h"
+#include "base/seed_test_kit.h"
+#include "net/peer_test_kit.h"
 
 namespace weft::net {
 namespace {

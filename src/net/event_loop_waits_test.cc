@@ -1,7 +1,7 @@
 // Who waits for room in a loop: for no more than it needs, and no longer than it must.
 #include <algorithm>
 
-#include "net/test_peer.h"
+#include "net/peer_test_kit.h"
 
 namespace weft::net::waits {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <thread>
 
-#include "net/test_peer.h"
+#include "net/peer_test_kit.h"
 
 namespace weft::net {
 namespace {

@@ -1,5 +1,5 @@
 #include "base/clock.h"
-#include "pipeline/test_runner.h"
+#include "pipeline/runner_test_kit.h"
 #include "task/search.h"
 
 namespace weft::pipeline {

@@ -1,4 +1,4 @@
-#include "pipeline/test_runner.h"
+#include "pipeline/runner_test_kit.h"
 
 #include <map>
 #include <random>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "pipeline/disk_test_kit.h"
-#include "tier/disk_test_files.h"
+#include "tier/disk_files_test_kit.h"
 
 namespace weft::pipeline {
 namespace {

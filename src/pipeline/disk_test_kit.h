@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/check.h"
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 #include "pipeline/cpu_stage.h"
 #include "pipeline/disk_turn.h"
 

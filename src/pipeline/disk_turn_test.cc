@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "pipeline/disk_test_kit.h"
-#include "tier/disk_test_files.h"
+#include "tier/disk_files_test_kit.h"
 
 namespace weft::pipeline {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "pipeline/mirrored_plan_scenes.h"
+#include "pipeline/mirrored_plan_test_kit.h"
 #include "processor/mirror/mirror_test_kit.h"
-#include "processor/mirror/mirror_wrapper.h"
+#include "processor/mirror/mirror_wrapper_test_kit.h"
 #include "processor/mirror/mirrored_processor.h"
 #include "processor/mirror/plain_mirror.h"
 

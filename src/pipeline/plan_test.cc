@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 
 namespace weft::pipeline {
 namespace {

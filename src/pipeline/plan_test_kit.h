@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "pipeline/plan_runner.h"
-#include "pipeline/test_runner.h"
+#include "pipeline/runner_test_kit.h"
 #include "processor/cpu_processor.h"
 
 namespace weft::pipeline {

@@ -1,5 +1,5 @@
 // Plans that change while batches are under way: PlanRunner::SetPlan.
-#include "pipeline/mirrored_plan_scenes.h"
+#include "pipeline/mirrored_plan_test_kit.h"
 #include "processor/cpu_processor.h"
 #include "processor/faulty_processor.h"
 #include "processor/mirror/plain_mirror.h"

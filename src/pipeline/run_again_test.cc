@@ -1,6 +1,6 @@
 // A device's job that stops in the middle of a change, another client that changes the same key
 // before the job is run again, and what must come of both: docs/design/0008-any-processor.md.
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "pipeline/plan_runner.h"
 #include "pipeline/plan_test_kit.h"
 #include "processor/announce.h"

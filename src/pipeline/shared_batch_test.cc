@@ -1,6 +1,6 @@
 // Batches that a device with memory of its own shares with the worker.
-#include "pipeline/shared_batch_scenes.h"
-#include "processor/mirror/mirror_wrapper.h"
+#include "pipeline/shared_batch_test_kit.h"
+#include "processor/mirror/mirror_wrapper_test_kit.h"
 #include "processor/mirror/mirrored_processor.h"
 #include "processor/mirror/plain_mirror.h"
 

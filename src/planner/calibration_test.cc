@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "base/test_folder.h"
-#include "planner/test_machine.h"
+#include "base/folder_test_kit.h"
+#include "planner/machine_test_kit.h"
 
 namespace weft::planner {
 namespace {

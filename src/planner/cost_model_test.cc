@@ -1,12 +1,13 @@
-// Equations and whole plans against values worked out by hand, on the machine of test_machine.h.
+// Equations and whole plans against values worked out by hand, on the machine of
+// machine_test_kit.h.
 #include "planner/cost_model.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
+#include "planner/machine_test_kit.h"
 #include "planner/popularity.h"
-#include "planner/test_machine.h"
 
 namespace weft::planner {
 namespace {

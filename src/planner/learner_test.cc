@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "planner/test_machine.h"
+#include "planner/machine_test_kit.h"
 
 namespace weft::planner {
 namespace {

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "base/ticks.h"
+#include "planner/machine_test_kit.h"
 #include "planner/planner.h"
-#include "planner/test_machine.h"
-#include "planner/test_workload.h"
+#include "planner/workload_test_kit.h"
 
 namespace weft::planner {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 #include "pipeline/cpu_stage.h"
 #include "planner/planner_test_kit.h"
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/ticks.h"
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
+#include "planner/machine_test_kit.h"
 #include "planner/planner.h"
-#include "planner/test_machine.h"
-#include "planner/test_workload.h"
+#include "planner/workload_test_kit.h"
 
 namespace weft::planner {
 

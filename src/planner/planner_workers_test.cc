@@ -4,7 +4,7 @@
 #include <thread>
 #include <vector>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 #include "planner/planner.h"
 #include "planner/planner_test_kit.h"
 

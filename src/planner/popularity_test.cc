@@ -6,7 +6,7 @@
 #include <random>
 #include <unordered_map>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "base/zipf.h"
 
 namespace weft::planner {

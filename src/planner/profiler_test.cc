@@ -9,10 +9,10 @@
 #include <thread>
 #include <unordered_map>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 #include "pipeline/cpu_stage.h"
 #include "planner/popularity.h"
-#include "planner/test_workload.h"
+#include "planner/workload_test_kit.h"
 
 namespace weft::planner {
 namespace {

@@ -1,10 +1,10 @@
 // What it takes to find a plan: build/release/src/planner/search_bench. On the machine of
-// test_machine.h, by how many of its devices there are (1: coupled, 2: a mirrored one besides) and
-// the exponent of the keys' popularity in hundredths; half of the queries are stores.
+// machine_test_kit.h, by how many of its devices there are (1: coupled, 2: a mirrored one besides)
+// and the exponent of the keys' popularity in hundredths; half of the queries are stores.
 #include <benchmark/benchmark.h>
 
+#include "planner/machine_test_kit.h"
 #include "planner/search.h"
-#include "planner/test_machine.h"
 
 namespace weft::planner {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "pipeline/plan_test_kit.h"
-#include "planner/test_machine.h"
+#include "planner/machine_test_kit.h"
 
 namespace weft::planner {
 namespace {

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/model_store.h"
+#include "protocol/model_store_test_kit.h"
 
 namespace weft::protocol {
 namespace {

@@ -1,5 +1,5 @@
 // Any bytes behind the start of a meta command, which the first byte picks.
-#include "protocol/fuzz_harness.h"
+#include "protocol/fuzz_test_kit.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
   constexpr std::string_view kStarts[] = {"mg ", "ms a 2 ", "ms ",   "md ",

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "protocol/request.h"
 
 namespace weft::protocol {

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "processor/devices.h"
 
 namespace weft::server {

@@ -8,7 +8,7 @@
 #include <string>
 #include <thread>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #include "weft/file_system.h"
 
 namespace weft::server {

@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "server/worker_test_kit.h"
-#include "tier/disk_test_files.h"
+#include "tier/disk_files_test_kit.h"
 #include "tier/lookup_pool.h"
 
 namespace weft::server {

@@ -10,8 +10,8 @@
 #include <thread>
 #include <vector>
 
-#include "cache/test_kit.h"
-#include "net/test_peer.h"
+#include "cache/cache_test_kit.h"
+#include "net/peer_test_kit.h"
 #include "server/worker.h"
 
 namespace weft::server {

@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "table/test_file.h"
+#include "table/file_test_kit.h"
 
 namespace weft {
 namespace {

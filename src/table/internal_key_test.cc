@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "table/test_file.h"
+#include "table/file_test_kit.h"
 
 namespace weft::table {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "base/counted_memory.h"
+#include "base/counted_memory_test_kit.h"
 
 namespace weft::table {
 namespace {

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "table/file_test_kit.h"
 #include "table/table.h"
 #include "table/table_builder.h"
 #include "table/table_iterator.h"
-#include "table/test_file.h"
 #include "weft/file_system.h"
 
 namespace weft::table {

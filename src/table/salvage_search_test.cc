@@ -11,7 +11,7 @@
 #include "base/coding.h"
 #include "base/crc32c.h"
 #include "base/memory_file_system.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "table/internal_key.h"
 #include "table/salvage.h"
 #include "table/table_builder.h"

@@ -14,9 +14,9 @@
 #include <map>
 #include <memory>
 
+#include "table/file_test_kit.h"
 #include "table/internal_key.h"
 #include "table/table_builder.h"
-#include "table/test_file.h"
 
 namespace weft::table {
 namespace {

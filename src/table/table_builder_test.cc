@@ -5,7 +5,7 @@
 #include <zstd.h>
 
 #include "base/crc32c.h"
-#include "table/test_file.h"
+#include "table/file_test_kit.h"
 
 namespace weft::table {
 namespace {

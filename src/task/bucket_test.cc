@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "task/index.h"
-#include "task/test_table.h"
+#include "task/table_test_kit.h"
 
 namespace weft::task {
 namespace {

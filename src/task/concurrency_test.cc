@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "task/insert.h"
-#include "task/test_table.h"
+#include "task/table_test_kit.h"
 
 namespace weft::task {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "task/test_table.h"
+#include "task/table_test_kit.h"
 
 namespace weft::task {
 namespace {

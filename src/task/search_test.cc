@@ -5,7 +5,7 @@
 #include <map>
 
 #include "task/batch_tasks.h"
-#include "task/test_table.h"
+#include "task/table_test_kit.h"
 
 namespace weft::task {
 namespace {

@@ -8,10 +8,10 @@
 #include <random>
 
 #include "base/clock.h"
-#include "base/test_folder.h"
-#include "cache/test_kit.h"
+#include "base/folder_test_kit.h"
+#include "cache/cache_test_kit.h"
 #include "lsm/file_names.h"
-#include "tier/disk_test_files.h"
+#include "tier/disk_files_test_kit.h"
 #include "tier/disk_tier.h"
 
 namespace weft::tier {

@@ -9,10 +9,10 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/folder_test_kit.h"
 #include "base/posix_fd.h"
-#include "base/test_folder.h"
-#include "cache/test_kit.h"
-#include "tier/disk_test_files.h"
+#include "cache/cache_test_kit.h"
+#include "tier/disk_files_test_kit.h"
 
 namespace weft::tier {
 namespace {

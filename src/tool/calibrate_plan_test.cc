@@ -3,8 +3,8 @@
 
 #include <sstream>
 
+#include "base/folder_test_kit.h"
 #include "base/memory_file_system.h"
-#include "base/test_folder.h"
 #include "planner/calibration.h"
 #include "tool/calibrate.h"
 #include "tool/plan.h"

@@ -5,8 +5,8 @@
 #include <cstdlib>
 #include <sstream>
 
+#include "base/folder_test_kit.h"
 #include "base/memory_file_system.h"
-#include "base/test_folder.h"
 
 namespace weft::tool {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "pipeline/shared_batch_scenes.h"
+#include "pipeline/shared_batch_test_kit.h"
 #include "processor/cuda_devices.h"
 #include "processor/devices.h"
 #include "processor/faulty_processor.h"

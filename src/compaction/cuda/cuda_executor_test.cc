@@ -8,8 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "base/folder_test_kit.h"
 #include "base/posix_fd.h"
-#include "base/test_folder.h"
 #include "compaction/cuda/cufile_storage.h"
 #include "compaction/device/executor_test_kit.h"
 

@@ -5,7 +5,7 @@
 #include "compaction/cuda/cuda_device.cuh"
 #include "compaction/device/device_executor.h"
 #include "compaction/device/executor_test_kit.h"
-#include "compaction/device/flipping_device.h"
+#include "compaction/device/flipping_device_test_kit.h"
 
 namespace weft::compaction::device {
 namespace {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "base/counted_memory.h"
+#include "base/counted_memory_test_kit.h"
 
 namespace weft::compaction::device {
 namespace {

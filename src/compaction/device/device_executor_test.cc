@@ -7,7 +7,7 @@
 #include "base/faulty_file_system.h"
 #include "compaction/device/device_executor.h"
 #include "compaction/device/executor_test_kit.h"
-#include "compaction/device/flipping_device.h"
+#include "compaction/device/flipping_device_test_kit.h"
 #include "compaction/device/plain_device.h"
 #include "compaction/device/plain_executor.h"
 

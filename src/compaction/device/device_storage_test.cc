@@ -15,7 +15,7 @@
 #include "base/posix_fd.h"
 #include "compaction/device/device_executor.h"
 #include "compaction/device/executor_test_kit.h"
-#include "compaction/device/flipping_device.h"
+#include "compaction/device/flipping_device_test_kit.h"
 #include "compaction/device/plain_device.h"
 #include "compaction/device/plain_executor.h"
 

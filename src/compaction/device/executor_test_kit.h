@@ -16,8 +16,8 @@
 
 #include "base/coding.h"
 #include "base/flat_file_system.h"
-#include "base/test_folder.h"
-#include "compaction/random_job.h"
+#include "base/folder_test_kit.h"
+#include "compaction/random_job_test_kit.h"
 
 namespace weft::compaction::device {
 

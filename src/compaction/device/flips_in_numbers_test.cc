@@ -10,8 +10,8 @@
 
 #include "compaction/device/device_executor.h"
 #include "compaction/device/executor_test_kit.h"
-#include "compaction/device/flipping_device.h"
-#include "compaction/device/mapped_device.h"
+#include "compaction/device/flipping_device_test_kit.h"
+#include "compaction/device/mapped_device_test_kit.h"
 
 namespace weft::compaction::device {
 namespace {

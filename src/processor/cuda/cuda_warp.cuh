@@ -1,8 +1,8 @@
 // processor/cuda/cuda_warp.cuh: the lanes of a warp in step, and its ways to memory, on a device.
 //
 // The verbs that processor/cuda/tile_tasks.h is written over. FiberWarp
-// (processor/cuda/fiber_warp.h) has the same ones for a CPU. A tile is eight lanes that serve one
-// bucket; a warp is four tiles.
+// (processor/cuda/fiber_warp_test_kit.h) has the same ones for a CPU. A tile is eight lanes that
+// serve one bucket; a warp is four tiles.
 //
 // Threads   all 32 lanes of a warp call the verbs marked (together) at once.
 // Memory    loads marked shared see what other multiprocessors wrote in the same launch: they go

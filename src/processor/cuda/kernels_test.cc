@@ -11,8 +11,8 @@
 #include "base/check.h"
 #include "processor/cuda/device_memory.h"
 #include "processor/cuda/device_table.h"
-#include "processor/cuda/stage_scene.h"
-#include "task/test_table.h"
+#include "processor/cuda/stage_scene_test_kit.h"
+#include "task/table_test_kit.h"
 
 namespace weft::processor {
 namespace {

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "processor/cuda/fiber_warp.h"
-#include "processor/cuda/table_scene.h"
-#include "task/test_table.h"
+#include "processor/cuda/fiber_warp_test_kit.h"
+#include "processor/cuda/table_scene_test_kit.h"
+#include "task/table_test_kit.h"
 
 namespace weft::processor::tile {
 namespace {

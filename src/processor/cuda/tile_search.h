@@ -5,8 +5,8 @@
 // issued before the first is looked at. A ballot compares the tags.
 //
 // The code uses the verbs of a warp: processor/cuda/cuda_warp.cuh has those of a device,
-// processor/cuda/fiber_warp.h those of a CPU, for tests. All lanes of a warp take every branch
-// around a verb together.
+// processor/cuda/fiber_warp_test_kit.h those of a CPU, for tests. All lanes of a warp take every
+// branch around a verb together.
 //
 // Source: a tile of lanes a bucket is known from WarpCore and BGHT. Ours is that lanes own queries
 // and lend each other their loads, so that the loads of eight queries overlap.

@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "processor/cuda/fiber_warp.h"
-#include "processor/cuda/stage_scene.h"
-#include "task/test_table.h"
+#include "processor/cuda/fiber_warp_test_kit.h"
+#include "processor/cuda/stage_scene_test_kit.h"
+#include "task/table_test_kit.h"
 
 namespace weft::processor {
 namespace {

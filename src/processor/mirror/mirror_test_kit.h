@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 #include "processor/mirror/copy_buckets.h"
 #include "processor/mirror/copy_log.h"
 #include "processor/mirror/mirror.h"

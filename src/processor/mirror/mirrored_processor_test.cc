@@ -7,10 +7,10 @@
 #include <thread>
 
 #include "base/for_ever.h"
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 #include "processor/guard.h"
 #include "processor/mirror/mirror_self_test.h"
-#include "processor/mirror/mirror_wrapper.h"
+#include "processor/mirror/mirror_wrapper_test_kit.h"
 #include "processor/mirror/mirrored_processor.h"
 
 namespace weft::processor {

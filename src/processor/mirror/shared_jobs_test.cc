@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/mutex.h"
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 #include "processor/mirror/mirror_test_kit.h"
 #include "processor/mirror/mirrored_processor.h"
 

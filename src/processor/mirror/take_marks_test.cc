@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "cache/test_kit.h"
+#include "cache/cache_test_kit.h"
 
 namespace weft::processor {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "processor/devices.h"
-#include "processor/opencl/test_device.h"
+#include "processor/opencl/device_test_kit.h"
 
 namespace weft::processor {
 namespace {

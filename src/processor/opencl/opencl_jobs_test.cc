@@ -11,10 +11,10 @@
 #include "processor/announce.h"
 #include "processor/cpu_processor.h"
 #include "processor/opencl/api.h"
-#include "processor/opencl/test_device.h"
+#include "processor/opencl/device_test_kit.h"
 #include "processor/self_test.h"
 #include "processor/trial.h"
-#include "task/test_table.h"
+#include "task/table_test_kit.h"
 
 namespace weft::processor {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <thread>
 
-#include "processor/opencl/test_device.h"
+#include "processor/opencl/device_test_kit.h"
 #include "processor/trial.h"
 
 namespace weft::processor {

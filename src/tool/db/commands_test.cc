@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "tool/db/test_kit.h"
+#include "tool/db/db_test_kit.h"
 #include "tool/text_form.h"
 #include "weft/db.h"
 
@@ -16,7 +16,7 @@
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 
-#include "base/test_folder.h"
+#include "base/folder_test_kit.h"
 #endif
 
 namespace weft::tool {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/memory_file_system.h"
-#include "base/test_seed.h"
+#include "base/seed_test_kit.h"
 #include "tool/db/commands.h"
 #include "weft/db.h"
 

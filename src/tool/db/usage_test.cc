@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tool/db/test_kit.h"
+#include "tool/db/db_test_kit.h"
 
 namespace weft::tool {
 namespace {

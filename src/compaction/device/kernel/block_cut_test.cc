@@ -7,7 +7,7 @@
 #include "compaction/device/piece/block_chain.h"
 #include "compaction/device/plain_device.h"
 #include "table/block_builder.h"
-#include "table/test_file.h"
+#include "table/file_test_kit.h"
 
 namespace weft::compaction::device {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/crc32c.h"
-#include "table/test_file.h"
+#include "table/file_test_kit.h"
 
 namespace weft::compaction::device {
 namespace {

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "compaction/device/kernel/pack_kernels.h"
+#include "table/file_test_kit.h"
 #include "table/key_order.h"
-#include "table/test_file.h"
 
 namespace weft::compaction::device {
 namespace {

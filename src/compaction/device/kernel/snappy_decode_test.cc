@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "table/test_file.h"
+#include "table/file_test_kit.h"
 
 namespace weft::compaction::device {
 namespace {

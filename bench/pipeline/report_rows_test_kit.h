@@ -1,0 +1,28 @@
+// bench/pipeline/report_rows_test_kit.h: the rows that a benchmark reports, for tests.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "base/folder_test_kit.h"
+#include "bench/harness/report.h"
+
+namespace weft::bench {
+
+// Gives `run` a Report and returns what it has written there; *status is what `run` returned.
+template <typename Run>
+std::vector<nlohmann::json> RowsReported(const Run& run, Status* status) {
+  const base::TestFolder folder;
+  auto report = Report::Open(folder / "out.jsonl", nlohmann::json::object());
+  EXPECT_TRUE(report);
+  *status = run(*report);
+  std::vector<nlohmann::json> lines;
+  std::ifstream file(folder / "out.jsonl");
+  for (std::string line; std::getline(file, line);) lines.push_back(nlohmann::json::parse(line));
+  return lines;
+}
+
+}  // namespace weft::bench
