@@ -411,6 +411,38 @@ class Programs(TidyTest):
         self.breaks({"sim/record_main.cc": "int x;\n"}, "program", ("sim/record_main.cc", 1))
 
 
+class Kits(TidyTest):
+    HELPER = {"src/base/helper.h": header("base/helper.h")}
+    INCLUDE = '#include "base/helper.h"\n'
+
+    def test_what_only_tests_include_is_named_a_kit(self):
+        files = {"src/base/a_test.cc": self.INCLUDE, "tests/b.cc": self.INCLUDE,
+                 "src/base/c_bench.cc": self.INCLUDE, "src/base/d_fuzz.cc": self.INCLUDE,
+                 "src/base/e_test_kit.h": header("base/e_test_kit.h", self.INCLUDE)}
+        for path, text in files.items():
+            with self.subTest(path):
+                self.breaks({**self.HELPER, path: text}, "kit", ("src/base/helper.h", 1))
+                (self.root / path).unlink()
+        self.keeps({"src/base/helper.h": header("base/helper.h"),
+                    "src/base/f_test_kit.h": header("base/f_test_kit.h"),
+                    "src/base/a_test.cc": '#include "base/f_test_kit.h"\n'}, "kit")
+
+    def test_what_others_include_is_none(self):
+        self.keeps({**self.HELPER, "src/base/a_test.cc": self.INCLUDE,
+                    "src/base/helper.cc": self.INCLUDE}, "kit")
+        self.keeps({"bench/a.h": header("bench/a.h"), "bench/a_test.cc": '#include "bench/a.h"\n',
+                    "bench/b_bench.cc": '#include "bench/a.h"\n'}, "kit")
+
+    def test_a_kit_is_for_tests_alone(self):
+        self.breaks({"src/base/a_test_kit.h": header("base/a_test_kit.h"),
+                     "src/net/b.cc": '#include "base/a_test_kit.h"\n'}, "kit",
+                    ("src/base/a_test_kit.h", 1))
+
+    def test_a_header_may_be_named_from_beside_it(self):
+        self.breaks({"compat/b/kit.h": header("compat/b/kit.h"),
+                     "compat/b/a_test.cc": '#include "kit.h"\n'}, "kit", ("compat/b/kit.h", 1))
+
+
 class Bans(TidyTest):
     def test_each_ban(self):
         for text in ("std::mutex m;", "std::lock_guard l(m);", "volatile int x;",
