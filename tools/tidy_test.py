@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
-"""Tests of tools/tidy: every rule on a small tree that breaks it and on one that keeps it."""
+"""Tests of tools/tidy: every rule on a small tree that breaks it and on one that keeps it. Those of
+the order of the house are in tools/tidy_house_test.py.
+"""
 
 import importlib.machinery
 import importlib.util
