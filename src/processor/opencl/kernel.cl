@@ -13,9 +13,7 @@
 WEFT_STEP PrefetchStep(WEFT_GLOBAL const QueryJob* at, u32 i) {
   PrefetchBuckets(at->index, at->columns, i, i + 1);
 }
-WEFT_STEP SearchStep(WEFT_GLOBAL const QueryJob* at, u32 i) {
-  SearchQuery(*at, i, kPrefetchBytes);
-}
+WEFT_STEP SearchStep(WEFT_GLOBAL const QueryJob* at, u32 i) { SearchQuery(*at, i, kPrefetchBytes); }
 WEFT_STEP FinishStep(WEFT_GLOBAL const QueryJob* at, u32 i) { FinishQuery(*at, i); }
 
 // One work item a query, one work group a set of kSetQueries. With QueryJob::set_claims the group's
