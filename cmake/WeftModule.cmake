@@ -7,12 +7,7 @@
 # builds do not optimise the library, which must link fmt::fmt (weft_compile_cold).
 #
 # Files are compiled some at a time (WeftCompile.cmake): a name at namespace scope must be no other
-# file's of the folder. What several tests need stands in a header, the module's test kit.
-#
-# weft_module_folder(NAME FOLDER)
-#
-# Adds to that library and its tests what lies in a folder of the module's, and makes a program from
-# each *_bench.cc there. A name at namespace scope must be no other file's of the whole module.
+# file's of the module. What several tests need stands in a header, the module's test kit.
 #
 # Targets over all modules: weft_libraries, weft_unit_tests, weft_fuzzers.
 find_package(GTest QUIET)
@@ -96,18 +91,6 @@ function(weft_fuzz library)
   endforeach()
 endfunction()
 
-# Makes a program of each of the *_bench.cc, which measure `library`.
-function(_weft_benches library)
-  if(NOT benchmark_FOUND OR WEFT_SANITIZE)
-    return()
-  endif()
-  foreach(file ${ARGN})
-    get_filename_component(target ${file} NAME_WE)
-    add_executable(${target} ${file})
-    target_link_libraries(${target} PRIVATE ${library} benchmark::benchmark)
-  endforeach()
-endfunction()
-
 function(weft_module name)
   cmake_parse_arguments(ARG "COLD" "" "FOLDERS;DEPENDS;LIBRARIES" ${ARGN})
   set(patterns ${CMAKE_CURRENT_SOURCE_DIR}/*.cc)
@@ -149,21 +132,11 @@ function(weft_module name)
     weft_unit_test(weft_${name}_test)
   endif()
   weft_fuzz(weft_${name} ${fuzzers})
-  _weft_benches(weft_${name} ${benches})
-endfunction()
-
-function(weft_module_folder name folder)
-  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
-  set(tests ${sources})
-  set(benches ${sources})
-  list(FILTER tests INCLUDE REGEX "_test\\.cc$")
-  list(FILTER benches INCLUDE REGEX "_bench\\.cc$")
-  list(FILTER sources EXCLUDE REGEX "_(test|bench)\\.cc$")
-  if(sources)
-    target_sources(weft_${name} PRIVATE ${sources})
+  if(benchmark_FOUND AND NOT WEFT_SANITIZE)
+    foreach(file ${benches})
+      get_filename_component(target ${file} NAME_WE)
+      add_executable(${target} ${file})
+      target_link_libraries(${target} PRIVATE weft_${name} benchmark::benchmark)
+    endforeach()
   endif()
-  if(tests AND TARGET weft_${name}_test)
-    target_sources(weft_${name}_test PRIVATE ${tests})
-  endif()
-  _weft_benches(weft_${name} ${benches})
 endfunction()

@@ -10,13 +10,13 @@
 #include <CLI/CLI.hpp>
 
 #include "base/program.h"
+#include "base/wrong_use.h"
 #include "sim/base/help_column.h"
 #include "sim/command/dram_command.h"
 #include "sim/command/figure_command.h"
 #include "sim/command/gen_command.h"
 #include "sim/command/run_command.h"
 #include "sim/command/trace_command.h"
-#include "tool/wrong_use.h"
 
 namespace {
 
@@ -61,7 +61,7 @@ int Run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return weft::tool::AnswerParseError(app, error);
+    return weft::base::AnswerParseError(app, error);
   }
   figure.runs.command_line = sweep.command_line = CommandLineOf(argc, argv);
 

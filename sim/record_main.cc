@@ -11,11 +11,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/program.h"
+#include "base/wrong_use.h"
 #include "sim/base/help_column.h"
 #include "sim/base/not_negative.h"
 #include "sim/record/recorded_store.h"
 #include "sim/trace/file_trace.h"
-#include "tool/wrong_use.h"
 
 namespace weft::sim {
 namespace {
@@ -188,7 +188,7 @@ int Main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    return tool::AnswerParseError(app, error);
+    return base::AnswerParseError(app, error);
   }
   const Status status = Run(std::move(arguments));
   if (status.ok()) return 0;

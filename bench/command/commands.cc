@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/wrong_use.h"
 #include "bench/command/all.h"
 #include "bench/device/command_line.h"
 #include "bench/drive/commands.h"
@@ -19,7 +20,6 @@
 #include "bench/harness/command_line.h"
 #include "bench/pipeline/command_line.h"
 #include "bench/server/command_line.h"
-#include "tool/wrong_use.h"
 
 namespace weft::bench {
 namespace {
@@ -95,7 +95,7 @@ int Main(int argc, char** argv) {
   try {
     commands.app().parse(words);
   } catch (const CLI::ParseError& error) {
-    return tool::AnswerParseError(commands.app(), error);
+    return base::AnswerParseError(commands.app(), error);
   }
   if (Status status = commands.Check(); !status.ok()) return Fail(status);
   return commands.Run(CommandLine(arguments));

@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "tool/wrong_use.h"
+#include "base/wrong_use.h"
 
 namespace weft::tool {
 
@@ -89,13 +89,13 @@ CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& words, s
     *text = who + ": " + what + "\nTry '" + who + " --help'.";
     return Outcome::kWrong;
   };
-  if (words.empty()) return wrong("which command? One of " + CommandNames(*app_));
+  if (words.empty()) return wrong("which command? One of " + base::CommandNames(*app_));
   const std::string& first = words.front();
   const bool is_option = first.starts_with('-');
   if (HasCommand(first)) {
     who += " " + first;
   } else if (!is_option) {
-    return wrong(NoCommand(*app_, first));
+    return wrong(base::NoCommand(*app_, first));
   } else if (first != "--help" && first != "-h") {
     return wrong("the command comes first, then options such as " + first);
   }

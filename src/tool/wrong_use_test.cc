@@ -1,4 +1,4 @@
-#include "tool/wrong_use.h"
+#include "base/wrong_use.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ std::string Answer(const std::string& line, int status = 2) {
     app.parse(line);
     ADD_FAILURE() << line << " is parsed";
   } catch (const CLI::ParseError& error) {
-    EXPECT_EQ(AnswerParseError(app, error), status) << line;
+    EXPECT_EQ(base::AnswerParseError(app, error), status) << line;
   }
   const std::string out = testing::internal::GetCapturedStdout();
   EXPECT_EQ(out.empty(), status != 0) << out;

@@ -46,7 +46,7 @@ class Links:
     def _take(self, place, command, name, words):
         if command == "weft_module":
             words = words[:words.index("LIBRARIES")] if "LIBRARIES" in words else words
-            words = [word for word in words if word not in ("DEPENDS", "COLD")]
+            words = words[words.index("DEPENDS") + 1:] if "DEPENDS" in words else []
             self.unknown += [(*place, word) for word in words
                              if word not in self.towers["src"].rooms]
             name, words = f"weft_{name}", [f"weft_{word}" for word in words]

@@ -1,4 +1,4 @@
-// tool/wrong_use.h: what a program of several commands says to a command line that is none. For
+// base/wrong_use.h: what a program of several commands says to a command line that is none. For
 // programs that give CLI11 the whole of it.
 //
 // Threads   one.
@@ -13,9 +13,11 @@
 #include <CLI/CLI.hpp>
 
 #include "base/nearest_name.h"
-#include "tool/console.h"
 
-namespace weft::tool {
+namespace weft::base {
+
+// The exit status of a program that was used wrongly.
+inline constexpr int kWrongUse = 2;
 
 // "one, two": the commands of `app`.
 inline std::string CommandNames(const CLI::App& app) {
@@ -30,7 +32,7 @@ inline std::string NoCommand(const CLI::App& app, const std::string& word) {
   const auto commands = app.get_subcommands({});
   std::vector<std::string_view> names;
   for (const CLI::App* one : commands) names.push_back(one->get_name());
-  const std::string nearest(base::NearestName(word, names));
+  const std::string nearest(NearestName(word, names));
   return "there is no command '" + word + "'" +
          (nearest.empty() ? "; there are " + CommandNames(app)
                           : ": did you mean '" + nearest + "'?");
@@ -59,7 +61,7 @@ inline int AnswerParseError(const CLI::App& app, const CLI::ParseError& error) {
   }
   std::ranges::replace(what, '\n', ' ');
   std::fprintf(stderr, "%s: %s\nTry '%s --help'.\n", name.c_str(), what.c_str(), name.c_str());
-  return static_cast<int>(Exit::kCannotRun);
+  return kWrongUse;
 }
 
-}  // namespace weft::tool
+}  // namespace weft::base
