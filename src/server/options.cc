@@ -85,25 +85,26 @@ Status CheckTogether(Draft& draft) {
     return BadUsage(draft.steers_data + " needs --data");
   }
   if (!options.data_dir.empty() && !options.evict) {
-    return BadUsage("-M with --data: what memory can't hold is on disk, nothing is refused for it");
+    return BadUsage("-M cannot be used with --data: items that do not fit in memory are on disk");
   }
   if (options.index_policy == IndexPolicy::kSetAssociative && !options.evict) {
     return BadUsage(
-        "--index set-associative, -M: this index drops items where a bucket is full, "
-        "and -M promises to keep them");
+        "-M cannot be used with --index set-associative: this index drops items when a bucket "
+        "is full");
   }
   const bool has_one_stage = options.plan && options.plan->stages().size() == 1;
   if (!options.data_dir.empty() && options.plan && !has_one_stage) {
-    return BadUsage("--data with --plan: with a durable store queries run in one stage on the CPU");
+    return BadUsage(
+        "--data cannot be used with a --plan of several stages: it runs queries in one stage");
   }
   if (!options.devices.empty() && has_one_stage) {
-    draft.NoEffect("--device", "the plan has one stage, on the CPU: see --plan");
+    draft.NoEffect("--device", "the --plan given has one stage, on the CPU");
   }
   if (!options.devices.empty() && !options.data_dir.empty()) {
     draft.NoEffect("--device", "with a durable store queries run in one stage on the CPU");
   }
   if (!draft.steers_planner.empty() && (options.plan || options.devices.empty())) {
-    draft.NoEffect(draft.steers_planner, "no plan is chosen: that needs --device and --plan auto");
+    draft.NoEffect(draft.steers_planner, "a plan is chosen only with --device and --plan auto");
   }
   if (options.item_bytes_max > kGiB) {
     return BadUsage("-I: Cannot set item size limit higher than a gigabyte.");
@@ -115,7 +116,7 @@ Status CheckTogether(Draft& draft) {
   }
   if (options.threads > 64) {
     draft.parsed->warnings.push_back(
-        "a high number of threads is not recommended: set -t to the number of cores or less");
+        "a high number of threads is not recommended: set -t to at most the number of cores");
   }
   if (options.unused.napi_ids > options.threads) {
     return BadUsage("-N: Number of napi_ids(" + std::to_string(options.unused.napi_ids) +

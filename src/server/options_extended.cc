@@ -22,23 +22,24 @@ struct Suboption {
 
 constexpr uint64_t kKiB = uint64_t{1} << 10;
 
-constexpr std::string_view kNoSlabs = "objects lie in a log, there are no slab classes";
-constexpr std::string_view kNoLru = "whole segments are evicted, there are no LRU lists";
-constexpr std::string_view kNoCrawler = "expired objects end with their segment";
+constexpr std::string_view kNoSlabs = "objects lie in a log; there are no slab classes";
+constexpr std::string_view kNoLru = "whole segments are evicted; there are no LRU lists";
+constexpr std::string_view kNoCrawler = "expired objects are freed with their segment";
 constexpr std::string_view kNoStorage = "there is no external storage";
 constexpr std::string_view kNoTls = "TLS is not served";
 constexpr std::string_view kNoWatchers = "there are no watchers";
-constexpr std::string_view kGrows = "the index grows while it serves, and only then";
+constexpr std::string_view kGrows = "the index always grows when it has to";
 constexpr std::string_view kNoFilter = "no system calls are filtered";
 constexpr std::string_view kReplies = "replies are written straight to the output";
 
 constexpr Suboption kSuboptions[] = {
     {"maxconns_fast", Argument::kNone, "", ""},
     {"no_maxconns_fast", Argument::kNone,
-     "connections beyond the limit are always told so and closed", ""},
+     "a connection beyond the limit always gets an error and is closed", ""},
     {"hashpower", Argument::kNumber, "", "hashpower_init"},
     {"no_hashexpand", Argument::kNone, kGrows, ""},
-    {"hash_algorithm", Argument::kText, "keys are always hashed under a secret of each start", ""},
+    {"hash_algorithm", Argument::kText, "the hash of keys always has a new secret at each start",
+     ""},
     {"tail_repair_time", Argument::kNumber, kNoLru, "tail_repair_time"},
     {"lru_crawler", Argument::kNone, kNoCrawler, ""},
     {"no_lru_crawler", Argument::kNone, kNoCrawler, ""},
@@ -66,9 +67,9 @@ constexpr Suboption kSuboptions[] = {
     {"track_sizes", Argument::kNone, "sizes are not counted", ""},
     {"watcher_logbuf_size", Argument::kNumber, kNoWatchers, "watcher_logbuf_size", kKiB},
     {"worker_logbuf_size", Argument::kNumber, kNoWatchers, "worker_logbuf_size", kKiB},
-    {"read_buf_mem_limit", Argument::kNumber, "buffers are bounded by themselves",
-     "read_buf_mem_limit", kMiB},
-    {"resp_obj_mem_limit", Argument::kNumber, "memcached itself gave it up", ""},
+    {"read_buf_mem_limit", Argument::kNumber, "buffers are always bounded", "read_buf_mem_limit",
+     kMiB},
+    {"resp_obj_mem_limit", Argument::kNumber, "memcached itself has dropped it", ""},
     {"inline_ascii_resp", Argument::kNone, kReplies, ""},
     {"no_inline_ascii_resp", Argument::kNone, kReplies, ""},
     {"sock_cookie_id", Argument::kNumber, "sockets carry no cookie", ""},
@@ -214,7 +215,7 @@ std::string ExtendedHelp() {
     *list += list->empty() ? "" : list->size() - list->rfind('\n') > 75 ? ",\n  " : ", ";
     *list += suboption.name;
   }
-  return "Suboptions of -o, in force:\n  " + in_force + "\nand accepted without effect:\n  " +
+  return "Suboptions of -o that have an effect:\n  " + in_force + "\nand that have none:\n  " +
          accepted + "\n";
 }
 

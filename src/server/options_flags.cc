@@ -18,8 +18,8 @@ constexpr const char* kDurable = "What it keeps on disk";
 constexpr const char* kClients = "What clients may do";
 constexpr const char* kProcess = "The process";
 constexpr const char* kOwn = "Weft's own";
-constexpr const char* kAccepted = "Of memcached, accepted without effect";
-constexpr const char* kRefused = "Of memcached, refused";
+constexpr const char* kAccepted = "memcached flags accepted without effect";
+constexpr const char* kRefused = "memcached flags refused";
 
 template <typename Number>
 Status TakePositive(std::string_view value, const char* complaint, Number* number) {
@@ -75,7 +75,7 @@ Status TakeNetKind(Draft& draft, std::string_view value) {
   } else if (value == "epoll") {
     draft.options->net_kind = Kind::kEpoll;
   } else {
-    return BadUsage("--net is one of auto, io_uring, epoll, not \"" + std::string(value) + "\"");
+    return BadUsage("--net must be auto, io_uring or epoll, not \"" + std::string(value) + "\"");
   }
   return {};
 }
@@ -86,7 +86,7 @@ Status TakeIndexPolicy(Draft& draft, std::string_view value) {
   } else if (value == "set-associative") {
     draft.options->index_policy = IndexPolicy::kSetAssociative;
   } else {
-    return BadUsage("--index is one of cuckoo, set-associative, not \"" + std::string(value) +
+    return BadUsage("--index must be cuckoo or set-associative, not \"" + std::string(value) +
                     "\"");
   }
   return {};
@@ -105,21 +105,21 @@ Status TakeDevices(Draft& draft, std::string_view value) {
   while (!value.empty()) {
     const std::string_view device = value.substr(0, value.find(','));
     value.remove_prefix(std::min(value.size(), device.size() + 1));
-    if (device.empty()) return BadUsage("--device names devices, separated by commas");
+    if (device.empty()) return BadUsage("--device must be a list of names separated by commas");
     draft.options->devices.emplace_back(device);
   }
   return draft.options->devices.empty() ? BadUsage("--device needs a device") : Status();
 }
 
 Status TakeLearn(Draft& draft, std::string_view value) {
-  if (value != "on" && value != "off") return BadUsage("--learn is on or off");
+  if (value != "on" && value != "off") return BadUsage("--learn must be on or off");
   draft.steers_planner = "--learn";
   draft.options->learns = value == "on";
   return {};
 }
 
 Status TakeSteal(Draft& draft, std::string_view value) {
-  if (value != "on" && value != "off") return BadUsage("--steal is on or off");
+  if (value != "on" && value != "off") return BadUsage("--steal must be on or off");
   draft.options->steal = value == "on";
   return {};
 }
@@ -130,7 +130,7 @@ Status TakeGrowthFactor(Draft& draft, std::string_view value) {
   if (!base::ParseFinite(value, &factor)) return RefusedNumber<double>(value, kComplaint);
   if (!(factor > 1.0)) return BadUsage(kComplaint);
   draft.options->unused.growth_factor = fmt::format("{:.2f}", factor);
-  draft.NoEffect("-f", "objects lie in a log, there are no slab classes");
+  draft.NoEffect("-f", "objects lie in a log; there are no slab classes");
   return {};
 }
 
@@ -139,7 +139,7 @@ Status TakeUdpPort(Draft& draft, std::string_view value) {
   Status status = TakePort(value, &port);
   if (status.ok() && port != 0) {
     draft.parsed->warnings.push_back("-U " + std::string(value) +
-                                     " is not served: there is no UDP; TCP is unaffected");
+                                     " has no effect: there is no UDP; TCP is unaffected");
   }
   return status;
 }
@@ -149,14 +149,14 @@ constexpr Flag kTable[] = {
     {kServing, "-p,--port", "NUM", "TCP port (default 11211; 0: none; -1: the system picks one)",
      [](Draft& d, std::string_view v) { return TakePort(v, &d.options->tcp_port); }},
     {kServing, "-l,--listen", "ADDR",
-     "addresses to listen on, each host or host:port, separated by commas (default 127.0.0.1; "
-     "there is no authentication: expose it to trusted networks only)",
+     "comma-separated addresses to listen on, each host or host:port (default 127.0.0.1). There is "
+     "no authentication: listen on trusted networks only",
      [](Draft& d, std::string_view v) {
        if (v.empty()) return BadUsage("-l needs an address");
        d.listen_text += (d.listen_text.empty() ? "" : ",") + std::string(v);
        return Status();
      }},
-    {kServing, "-s,--unix-socket", "FILE", "listen on this Unix socket, and on no network",
+    {kServing, "-s,--unix-socket", "FILE", "listen on this Unix socket instead of the network",
      [](Draft& d, std::string_view v) {
        d.options->unix_path = v;
        return v.empty() ? BadUsage("-s needs a path") : Status();
@@ -167,53 +167,56 @@ constexpr Flag kTable[] = {
                           d.options->unix_mask >= 0 && d.options->unix_mask <= 0777;
        return valid ? Status() : BadUsage("Invalid access mask: \"" + std::string(v) + "\"");
      }},
-    {kServing, "-c,--conn-limit", "NUM", "most connections at once (default 1024)",
+    {kServing, "-c,--conn-limit", "NUM", "maximum number of connections (default 1024)",
      [](Draft& d, std::string_view v) {
        return TakePositive(v, "Maximum connections must be greater than 0",
                            &d.options->connections_max);
      }},
-    {kServing, "-b,--listen-backlog", "NUM", "connections that may wait (default 1024)",
+    {kServing, "-b,--listen-backlog", "NUM",
+     "connections that may wait to be accepted (default 1024)",
      [](Draft& d, std::string_view v) {
        return TakePositive(v, "Backlog must be greater than 0", &d.options->backlog);
      }},
 
-    {kHolding, "-m,--memory-limit", "NUM", "MiB for everything it stores (default 64)",
+    {kHolding, "-m,--memory-limit", "NUM", "memory for everything it stores, in MiB (default 64)",
      [](Draft& d, std::string_view v) {
        uint32_t mib = 0;
        Status status = TakePositive(v, "Memory limit must be greater than 0", &mib);
        d.options->memory_bytes = mib * kMiB;
        return status;
      }},
-    {kHolding, "-M,--disable-evictions", nullptr, "when memory is full, refuse stores",
+    {kHolding, "-M,--disable-evictions", nullptr,
+     "refuse stores when memory is full, instead of evicting",
      [](Draft& d, std::string_view) {
        d.options->evict = false;
        return Status();
      }},
-    {kHolding, "-I,--max-item-size", "NUM", "largest item; suffixes k, m, g (default 1m)",
+    {kHolding, "-I,--max-item-size", "NUM", "largest item in bytes; suffixes k, m, g (default 1m)",
      TakeItemMax},
 
-    {kClients, "-A,--enable-shutdown", nullptr, "clients may send `shutdown`",
+    {kClients, "-A,--enable-shutdown", nullptr, "allow clients to send `shutdown`",
      [](Draft& d, std::string_view) {
        d.options->allow_shutdown = true;
        return Status();
      }},
-    {kClients, "-F,--disable-flush-all", nullptr, "clients may not send `flush_all`",
+    {kClients, "-F,--disable-flush-all", nullptr, "refuse `flush_all`",
      [](Draft& d, std::string_view) {
        d.options->allow_flush_all = false;
        return Status();
      }},
-    {kClients, "-X,--disable-dumping", nullptr, "no stats cachedump, no lru_crawler metadump",
+    {kClients, "-X,--disable-dumping", nullptr,
+     "refuse `stats cachedump` and `lru_crawler metadump`",
      [](Draft& d, std::string_view) {
        d.options->allow_dump = false;
        return Status();
      }},
-    {kClients, "-W,--disable-watch", nullptr, "no watch commands",
+    {kClients, "-W,--disable-watch", nullptr, "refuse `watch`",
      [](Draft& d, std::string_view) {
        d.options->allow_watch = false;
        return Status();
      }},
 
-    {kProcess, "-t,--threads", "NUM", "threads that serve (default 4)",
+    {kProcess, "-t,--threads", "NUM", "number of worker threads (default 4)",
      [](Draft& d, std::string_view v) {
        return TakePositive(v, "Number of threads must be greater than 0", &d.options->threads);
      }},
@@ -222,44 +225,44 @@ constexpr Flag kTable[] = {
        d.options->daemonize = true;
        return Status();
      }},
-    {kProcess, "-P,--pidfile", "FILE", "write the process id there",
+    {kProcess, "-P,--pidfile", "FILE", "write the process id to FILE",
      [](Draft& d, std::string_view v) {
        d.options->pid_path = v;
        return v.empty() ? BadUsage("-P needs a path") : Status();
      }},
-    {kProcess, "-u,--user", "USER", "become this user when started by root",
+    {kProcess, "-u,--user", "USER", "switch to this user when started as root",
      [](Draft& d, std::string_view v) {
        d.options->user = v;
        return v.empty() ? BadUsage("-u needs a user") : Status();
      }},
-    {kProcess, "-r,--enable-coredumps", nullptr, "raise the limit of core files",
+    {kProcess, "-r,--enable-coredumps", nullptr, "raise the size limit of core files",
      [](Draft& d, std::string_view) {
        d.options->core_dumps = true;
        return Status();
      }},
-    {kProcess, "-k,--lock-memory", nullptr, "keep what is in memory from being swapped out",
+    {kProcess, "-k,--lock-memory", nullptr, "lock memory, so that it is never swapped out",
      [](Draft& d, std::string_view) {
        d.options->lock_memory = true;
        return Status();
      }},
-    {kProcess, "-v,--verbose", nullptr, "log more; -vv, -vvv: still more",
+    {kProcess, "-v,--verbose", nullptr, "log more; -vv and -vvv log still more",
      [](Draft& d, std::string_view) {
        ++d.options->verbosity;
        return Status();
      }},
-    {kProcess, "-o,--extended", "LIST", "suboptions, separated by commas: see below", TakeExtended},
-    {kProcess, "-h,--help", nullptr, "print this and end",
+    {kProcess, "-o,--extended", "LIST", "comma-separated suboptions, listed below", TakeExtended},
+    {kProcess, "-h,--help", nullptr, "print this help and exit",
      [](Draft& d, std::string_view) {
        d.prints = true;
        return Status();
      }},
-    {kProcess, "-V,--version", nullptr, "print the version and end",
+    {kProcess, "-V,--version", nullptr, "print the version and exit",
      [](Draft& d, std::string_view) {
        d.prints = true;
        d.parsed->text = VersionLine() + "\n";
        return Status();
      }},
-    {kProcess, "-i,--license", nullptr, "print the licence and end",
+    {kProcess, "-i,--license", nullptr, "print the licence and exit",
      [](Draft& d, std::string_view) {
        d.prints = true;
        d.parsed->text = VersionLine() + "\nLicensed under the Apache License, Version 2.0.\n";
@@ -267,64 +270,63 @@ constexpr Flag kTable[] = {
      }},
 
     {kPlaced, "--plan", "TEXT",
-     "which steps form which stage on which processor, as "
+     "the steps of each stage and its processor, such as "
      "'[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu'; or auto: with a "
-     "device the plan follows the workload, without one all run in one stage (default auto)",
+     "device the plan follows the workload, without one all steps run in one stage (default auto)",
      TakePlan},
     {kPlaced, "--device", "LIST",
-     "gpu0, gpu1, ... of the plan: cpu (a thread of its own), opencl:N, cuda:N, auto or none; "
-     "`weft devices` lists them (default: none)",
+     "comma-separated devices that become gpu0, gpu1, ... of the plan: cpu (a separate thread), "
+     "opencl:N, cuda:N, auto or none; `weft devices` lists them (default none)",
      TakeDevices},
     {kPlaced, "--device-batch-min", "NUM",
-     "batches of fewer queries go through one stage on the CPU at once (default 64, or what the "
-     "planner says)",
+     "run batches of fewer queries in one stage on the CPU (default 64, or what the planner "
+     "chooses)",
      [](Draft& d, std::string_view v) {
        return TakePositive(v, "--device-batch-min must be greater than 0",
                            &d.options->device_batch_min);
      }},
-    {kPlaced, "--steal", "on|off",
-     "whether idle workers take parts of a device's stage (default on)", TakeSteal},
+    {kPlaced, "--steal", "on|off", "let idle workers take parts of a device's stage (default on)",
+     TakeSteal},
     {kPlaced, "--calibration", "FILE",
-     "what `weft calibrate` wrote, for --plan auto (default: this user's, measured at the first "
-     "start)",
+     "file that `weft calibrate` wrote, for --plan auto (default: this user's own, which the "
+     "first start measures)",
      [](Draft& d, std::string_view v) {
        d.steers_planner = "--calibration";
        d.options->calibration_path = v;
        return v.empty() ? BadUsage("--calibration needs a file") : Status();
      }},
     {kPlaced, "--interval-us", "NUM",
-     "mean latency of a batch that --plan auto allows a plan (default 1000)",
+     "largest mean latency of a batch that --plan auto accepts, in microseconds (default 1000)",
      [](Draft& d, std::string_view v) {
        d.steers_planner = "--interval-us";
        uint32_t us = 0;
        const bool good = base::ParseNumber(v, &us) && us >= 10 && us <= 10'000'000;
        d.options->interval_us = us;
-       return good ? Status() : BadUsage("--interval-us must be 10 to 10000000");
+       return good ? Status() : BadUsage("--interval-us must be from 10 to 10000000");
      }},
     {kPlaced, "--learn", "on|off",
-     "whether --plan auto corrects what was calibrated by what it measures (default on)",
-     TakeLearn},
+     "let --plan auto correct the calibration by what it measures (default on)", TakeLearn},
 
     {kDurable, "--data", "DIR",
-     "keep every item in a durable store in DIR, made if missing: what was acknowledged survives "
-     "the end of the process, and what memory lacks is served from there (default: none)",
+     "keep every item in a durable store in DIR, which is created if missing. Acknowledged changes "
+     "survive the end of the process, and items not in memory are read from disk (default: none)",
      [](Draft& d, std::string_view v) {
        d.options->data_dir = v;
        return v.empty() ? BadUsage("--data needs a folder") : Status();
      }},
     {kDurable, "--sync-ms", "NUM",
-     "what was acknowledged survives a power cut so many milliseconds later; 0: a reply is sent "
-     "only when it does (default 100)",
+     "acknowledged changes survive a power cut after at most this many milliseconds; 0 delays each "
+     "reply until the change is on disk (default 100)",
      [](Draft& d, std::string_view v) {
        d.steers_data = "--sync-ms";
        return base::ParseNumber(v, &d.options->sync_ms) && d.options->sync_ms <= 3'600'000
                   ? Status()
-                  : BadUsage("--sync-ms is a number of milliseconds, at most an hour, not \"" +
+                  : BadUsage("--sync-ms must be a number of milliseconds, at most an hour, not \"" +
                              std::string(v) + "\"");
      }},
     {kDurable, "--compaction-device", "NAME",
-     "what merges the durable store's tables: cpu, auto (a GPU for large jobs, where there is "
-     "one), cuda:N, plain (what a GPU does, on the CPU, to test it) (default cpu)",
+     "processor that merges the durable store's tables: cpu, auto (a GPU for large jobs, if there "
+     "is one), cuda:N, or plain (the GPU's steps on the CPU, for tests) (default cpu)",
      [](Draft& d, std::string_view v) {
        d.steers_data = "--compaction-device";
        d.options->compaction_device = v;
@@ -333,14 +335,14 @@ constexpr Flag kTable[] = {
        return BadUsage("--compaction-device: " + std::string(status.message()));
      }},
     {kDurable, "--compaction-direct-io", nullptr,
-     "merge tables past the system's page cache: nothing is pushed out of it, but what was merged "
-     "comes from the disk when it is asked for next",
+     "bypass the system's page cache when merging tables. Merges evict nothing from it, but the "
+     "first read of merged data goes to the disk",
      [](Draft& d, std::string_view) {
        d.steers_data = "--compaction-direct-io";
        d.options->compaction_direct_io = true;
        return Status();
      }},
-    {kDurable, "--lookup-threads", "NUM", "threads that read what memory lacks (default 4)",
+    {kDurable, "--lookup-threads", "NUM", "threads that read items from the disk (default 4)",
      [](Draft& d, std::string_view v) {
        d.steers_data = "--lookup-threads";
        Status status =
@@ -350,11 +352,11 @@ constexpr Flag kTable[] = {
                   : status;
      }},
 
-    {kOwn, "--net", "KIND", "how sockets are waited for: auto, io_uring, epoll (default auto)",
+    {kOwn, "--net", "KIND", "how to wait for sockets: auto, io_uring or epoll (default auto)",
      TakeNetKind},
-    {kOwn, "--index", "KIND", "cuckoo (keeps what it accepts) or set-associative (default cuckoo)",
-     TakeIndexPolicy},
-    {kOwn, "--metrics-port", "NUM", "serve Prometheus metrics there (default: off)",
+    {kOwn, "--index", "KIND",
+     "cuckoo, or set-associative, which may drop items early (default cuckoo)", TakeIndexPolicy},
+    {kOwn, "--metrics-port", "NUM", "serve Prometheus metrics on this port (default: off)",
      [](Draft& d, std::string_view v) {
        Status status = TakePort(v, &d.options->metrics_port);
        if (status.ok() && d.options->metrics_port < 0) {
@@ -362,23 +364,23 @@ constexpr Flag kTable[] = {
        }
        return status;
      }},
-    {kOwn, "--metrics-address", "ADDR", "the metrics' address (default 127.0.0.1)",
+    {kOwn, "--metrics-address", "ADDR", "address of the metrics port (default 127.0.0.1)",
      [](Draft& d, std::string_view v) {
        d.options->metrics_address = v;
        return v.empty() ? BadUsage("--metrics-address needs an address") : Status();
      }},
 
-    {kAccepted, "-U,--udp-port", "NUM", "there is no UDP; anything but 0 is warned of",
+    {kAccepted, "-U,--udp-port", "NUM", "there is no UDP; any port except 0 gives a warning",
      TakeUdpPort},
     {kAccepted, "-f,--slab-growth-factor", "NUM", "there are no slab classes", TakeGrowthFactor},
     {kAccepted, "-n,--slab-min-size", "NUM", "there are no slab classes",
      [](Draft& d, std::string_view v) {
-       d.NoEffect("-n", "objects lie in a log, there are no slab classes");
+       d.NoEffect("-n", "objects lie in a log; there are no slab classes");
        return TakePositive(v, "Chunk size must be greater than 0", &d.options->unused.chunk_bytes);
      }},
-    {kAccepted, "-L,--enable-largepages", nullptr, "large pages are always asked for",
+    {kAccepted, "-L,--enable-largepages", nullptr, "large pages are always requested",
      [](Draft& d, std::string_view) {
-       d.NoEffect("-L", "large pages are always asked for");
+       d.NoEffect("-L", "large pages are always requested");
        return Status();
      }},
     {kAccepted, "-D", "CHAR", "nothing is counted by key prefix",
@@ -389,28 +391,29 @@ constexpr Flag kTable[] = {
        d.NoEffect("-D", "nothing is counted by key prefix");
        return Status();
      }},
-    {kAccepted, "-R,--max-reqs-per-event", "NUM", "batches are shared evenly by themselves",
+    {kAccepted, "-R,--max-reqs-per-event", "NUM", "connections share batches evenly without it",
      [](Draft& d, std::string_view v) {
-       d.NoEffect("-R", "a batch takes a bounded share of each connection's requests anyway");
+       d.NoEffect("-R", "a batch always takes a bounded share of each connection's requests");
        return TakePositive(v, "Number of requests per event must be greater than 0",
                            &d.options->unused.requests_per_event);
      }},
-    {kAccepted, "-C,--disable-cas", nullptr, "versions are always kept",
+    {kAccepted, "-C,--disable-cas", nullptr, "items always have a version",
      [](Draft& d, std::string_view) {
-       d.NoEffect("-C", "versions are always kept");
+       d.NoEffect("-C", "items always have a version");
        return Status();
      }},
-    {kAccepted, "-B,--protocol", "NAME", "ascii, auto; binary is refused", TakeBinding},
-    {kAccepted, "-N,--napi-ids,--napi_ids", "NUM", "connections go to the emptiest thread",
+    {kAccepted, "-B,--protocol", "NAME", "ascii or auto; binary is refused", TakeBinding},
+    {kAccepted, "-N,--napi-ids,--napi_ids", "NUM",
+     "a connection goes to the thread with the fewest",
      [](Draft& d, std::string_view v) {
-       d.NoEffect("-N", "connections go to the thread that has the fewest");
+       d.NoEffect("-N", "a connection goes to the thread with the fewest");
        return TakePositive(v, "Maximum number of NAPI IDs must be greater than 0",
                            &d.options->unused.napi_ids);
      }},
     {kAccepted, "-e,--memory-file", "FILE", "see --data",
      [](Draft& d, std::string_view v) {
        d.parsed->warnings.push_back("-e " + std::string(v) +
-                                    " is not used: items survive a restart with --data alone");
+                                    " is not used: items survive a restart only with --data");
        return Status();
      }},
 

@@ -39,7 +39,7 @@ TEST(Options, ComplaintsNameTheFlag) {
   EXPECT_THAT(Complaint({"-I", "64m"}), testing::StartsWith("-I, -m: "));
   EXPECT_THAT(Complaint({"-t", "513"}), testing::StartsWith("-t: "));
   EXPECT_THAT(Complaint({"-f", "nan"}), testing::StartsWith("-f nan: "));
-  EXPECT_THAT(Complaint({"--sync-ms", "x"}), testing::StartsWith("--sync-ms is a number"));
+  EXPECT_THAT(Complaint({"--sync-ms", "x"}), testing::StartsWith("--sync-ms must be a number"));
 }
 
 TEST(Options, DefaultsAreMemcachedsOnLoopback) {
@@ -70,7 +70,7 @@ TEST(Options, ThePlanIsChosenUnlessItIsGiven) {
   EXPECT_FALSE(options.learns);
   EXPECT_EQ(options.interval_us, 600);
   EXPECT_TRUE(Accepted({"--device", "cpu"}).learns);
-  EXPECT_THAT(Complaint({"--learn", "perhaps"}), HasSubstr("--learn is on or off"));
+  EXPECT_THAT(Complaint({"--learn", "perhaps"}), HasSubstr("--learn must be on or off"));
   EXPECT_THAT(Complaint({"--interval-us", "9"}), HasSubstr("--interval-us"));
   EXPECT_THAT(Complaint({"--interval-us", "x"}), HasSubstr("--interval-us"));
   EXPECT_THAT(Complaint({"--calibration", ""}), HasSubstr("--calibration"));
@@ -115,7 +115,7 @@ TEST(Options, DataAndWhatSteersIt) {
   EXPECT_THAT(Complaint({"--data=/d", "--sync-ms=3600001"}), HasSubstr("hour"));
   EXPECT_THAT(Complaint({"--data=/d", "--lookup-threads=0"}), HasSubstr("greater than 0"));
   EXPECT_THAT(Complaint({"--data=/d", "--lookup-threads=300"}), HasSubstr("256"));
-  EXPECT_THAT(Complaint({"--data=/d", "-M"}), HasSubstr("-M with --data"));
+  EXPECT_THAT(Complaint({"--data=/d", "-M"}), HasSubstr("-M cannot be used with --data"));
 }
 
 struct FlagCase {
@@ -348,8 +348,8 @@ TEST(Options, BadValuesAreRefusedInMemcachedsWords) {
       {{"-o", "hash_algorithm=foo"}, "Unknown hash_algorithm option (jenkins, murmur3, xxh3)"},
       {{"-o", "hashpower=5"}, "Initial hashtable multiplier of 5 is too low"},
       {{"-o", "hashpower=99"}, "Initial hashtable multiplier of 99 is too high"},
-      {{"--net=fast"}, "--net is one of"},
-      {{"--index=tree"}, "--index is one of"},
+      {{"--net=fast"}, "--net must be auto"},
+      {{"--index=tree"}, "--index must be cuckoo"},
       {{"--metrics-port=-1"}, "Invalid port number"},
       {{"-Q"}, "not expected"},
       {{"--foo"}, "not expected"},
@@ -375,7 +375,7 @@ TEST(Options, NumbersThatAreTooLongAreRefusedForThat) {
     for (const char* flag : {"-p", "-U", "--metrics-port"})
       EXPECT_THAT(Complaint({flag, number}), HasSubstr("Invalid port number"));
     EXPECT_THAT(Complaint({"-a", number}), HasSubstr("Invalid access mask"));
-    EXPECT_THAT(Complaint({"--interval-us", number}), HasSubstr("must be 10 to"));
+    EXPECT_THAT(Complaint({"--interval-us", number}), HasSubstr("must be from 10 to"));
     EXPECT_THAT(Complaint({"--data=/d", "--sync-ms", number}), HasSubstr("at most an hour"));
   }
   EXPECT_THAT(Complaint({"-I", "5000000000"}), HasSubstr("is too large"));
@@ -388,7 +388,7 @@ TEST(Options, NumbersThatAreTooLongAreRefusedForThat) {
 
 TEST(Options, AnIndexThatDropsItemsIsRefusedWhereNoneMayBeDropped) {
   EXPECT_THAT(Complaint({"--index", "set-associative", "-M"}),
-              testing::StartsWith("--index set-associative, -M: "));
+              testing::StartsWith("-M cannot be used with --index set-associative: "));
 }
 
 TEST(Options, FlagsThatPromiseProtectionAreRefused) {

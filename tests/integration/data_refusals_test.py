@@ -36,7 +36,7 @@ def test_start_errors_name_the_folder():
         file.write_bytes(b"")
         check(str(file) in start_fails("--data", file), "a file")
     check("needs --data" in start_fails("--sync-ms", "5"), "--sync-ms alone")
-    check("-M with --data" in start_fails("--data", "/nowhere", "-M"), "-M")
+    check("-M cannot be used with --data" in start_fails("--data", "/nowhere", "-M"), "-M")
 
 
 def test_a_damaged_log_is_not_served():
