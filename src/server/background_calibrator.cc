@@ -71,23 +71,24 @@ void BackgroundCalibrator::Say(std::string state) {
 
 void BackgroundCalibrator::SayFailed(const Status& status) {
   Say(fmt::format("failed: {}", status.ToString()));
-  spdlog::warn("no plan is chosen, all queries run in one stage on the cpu: {}", status.ToString());
+  spdlog::warn("no plan is chosen; all queries run in one stage on the cpu: {}", status.ToString());
 }
 
 void BackgroundCalibrator::Run() {
   spdlog::info(
-      "measuring this machine for the planner; all queries run in one stage on the cpu "
-      "meanwhile");
+      "measuring this machine for the planner; until then all queries run in one stage on the "
+      "cpu");
   auto calibration = MeasureAll();
   malloc_trim(0);  // its pages would stay with the process
   if (rules_.stop) return Say("stopped");
   if (!calibration) return SayFailed(calibration.error());
   if (Status status = planner::SaveCalibration(options_.path, *calibration); status.ok()) {
-    spdlog::info("plans are chosen from now on; what was measured is kept in {}", options_.path);
+    spdlog::info("the planner chooses plans from now on; the calibration is saved in {}",
+                 options_.path);
   } else {
     spdlog::warn(
-        "plans are chosen from now on; what was measured is not kept, and is measured "
-        "again at the next start: {}",
+        "the planner chooses plans from now on; the calibration could not be saved, and the next "
+        "start measures again: {}",
         status.ToString());
   }
   planner_->Adopt(*calibration);
@@ -101,8 +102,8 @@ Result<planner::Calibration> BackgroundCalibrator::MeasureAll() {
       ScratchSizes(options_.memory_bytes, options_.workers, base::MemoryToBeHad());
   if (sizes.empty())
     return Status(Code::kNoMemory,
-                  fmt::format("measuring with {} workers takes {} MiB, more than -m has; `weft "
-                              "calibrate` does it without a server",
+                  fmt::format("measuring with {} workers needs {} MiB, which is more than -m; "
+                              "run `weft calibrate` while no server runs",
                               options_.workers, planner::ScratchBytesMin(options_.workers) >> 20));
   try {
     for (size_t i = 0; i + 1 < sizes.size(); i++) {
@@ -111,7 +112,7 @@ Result<planner::Calibration> BackgroundCalibrator::MeasureAll() {
     }
     return MeasureIn(sizes.back(), true);
   } catch (const std::exception& error) {
-    return Status(Code::kNoMemory, fmt::format("measuring was given up: {}", error.what()));
+    return Status(Code::kNoMemory, fmt::format("the measurement failed: {}", error.what()));
   }
 }
 
@@ -137,7 +138,7 @@ Result<planner::Calibration> BackgroundCalibrator::MeasureIn(uint64_t scratch_by
 
 Status BackgroundCalibrator::BeforeTurn(bool is_last) {
   if (!is_last && store_->Stats().memory_bytes + rules_.scratch_bytes > store_->memory_limit())
-    return {Code::kNoMemory, "the store needs the memory that was measured with"};
+    return {Code::kNoMemory, "the store needs the memory that the measurement uses"};
   const uint64_t activity = options_.activity();
   if (activity != std::exchange(activity_, activity)) {
     const uint64_t turn_ms = (base::NowNs() - turn_began_ns_) / 1'000'000;

@@ -18,8 +18,8 @@ namespace {
 constexpr const char* kFaultVariable = "WEFT_DEVICE_FAULT";
 
 void TellRetired(const processor::Description& device, const Status& status) {
-  spdlog::error("{} ({}) is used no more, the CPU serves on: {}", device.name, device.hardware,
-                status.ToString());
+  spdlog::error("{} ({}) failed and is no longer used; the CPU continues: {}", device.name,
+                device.hardware, status.ToString());
 }
 
 Result<std::unique_ptr<processor::Processor>> WithFaults(
@@ -28,7 +28,7 @@ Result<std::unique_ptr<processor::Processor>> WithFaults(
   if (text == nullptr) return device;
   auto faults = processor::Faults::Parse(text);
   if (!faults) return faults.error();
-  spdlog::warn("{}={}: a drill, {} will fail", kFaultVariable, text, device->description().name);
+  spdlog::warn("{}={}: {} will fail on purpose", kFaultVariable, text, device->description().name);
   return processor::NewFaultyProcessor(std::move(device), *faults);
 }
 

@@ -88,7 +88,7 @@ Result<std::unique_ptr<HttpPage>> HttpPage::Open(const net::HostPort& where, Con
   auto thread = base::StartThread([&loop = *page->loop_] {
     base::SetThreadName("weft-http");
     if (const Status status = loop.Run(); !status.ok())
-      spdlog::error("the metrics page has ended: {}", status.message());
+      spdlog::error("the metrics page has stopped: {}", status.message());
   });
   if (!thread) return thread.error();
   page->thread_ = std::move(*thread);

@@ -37,57 +37,65 @@ void AddGauge(std::string_view name, std::string_view help, uint64_t value,
 
 void AddLevels(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
   AddGauge("uptime_seconds", "Seconds since the server started.", s.uptime_s, out);
-  AddGauge("threads", "Threads that serve.", s.threads, out);
+  AddGauge("threads", "Worker threads.", s.threads, out);
   AddGauge("connections_open", "Connections open now.", s.net.connections_open, out);
-  AddGauge("connections_max", "Most connections at once.", s.connections_max, out);
-  AddGauge("buffer_bytes", "Held in half requests and unsent replies.", s.net.buffer_bytes, out);
+  AddGauge("connections_max", "Limit on open connections.", s.connections_max, out);
+  AddGauge("buffer_bytes", "Bytes held in partial requests and unsent replies.", s.net.buffer_bytes,
+           out);
   AddGauge("items", "Items in the store.", s.cache.items, out);
-  AddGauge("item_bytes", "Live items with their headers.", s.cache.object_bytes, out);
-  AddGauge("memory_bytes", "Memory that the store holds.", s.cache.memory_bytes, out);
+  AddGauge("item_bytes", "Bytes of live items with their headers.", s.cache.object_bytes, out);
+  AddGauge("memory_bytes", "Bytes of memory that the store holds.", s.cache.memory_bytes, out);
   const std::pair<std::string_view, uint32_t> ages[] = {
       {"eviction_age_p10_seconds", s.cache.eviction_age_p10_s},
       {"eviction_age_p50_seconds", s.cache.eviction_age_p50_s},
       {"eviction_age_p90_seconds", s.cache.eviction_age_p90_s}};
   for (const auto& [name, age_s] : ages)
-    AddGauge(name, "Since the last use of items that were evicted last; a percentile.", age_s, out);
-  AddGauge("memory_limit_bytes", "Memory that the store may hold.", s.limit_bytes, out);
-  AddGauge("index_bytes", "Memory of the index.", s.index_bytes, out);
+    AddGauge(name, "Seconds since the last use of recently evicted items; a percentile.", age_s,
+             out);
+  AddGauge("memory_limit_bytes", "Bytes of memory that the store may hold.", s.limit_bytes, out);
+  AddGauge("index_bytes", "Bytes of memory of the index.", s.index_bytes, out);
   AddGauge("index_buckets", "Buckets of the index.", s.cache.index_buckets, out);
 }
 
 void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
   AddCounter("data_lookups_total", "Keys looked up on disk.", s.lookups, out);
-  AddCounter("data_lookup_hits_total", "Of those, found.", s.lookup_hits, out);
-  AddCounter("data_lookup_errors_total", "Of those, not readable.", s.lookup_errors, out);
-  AddCounter("data_waits_total", "Times a connection waited for the disk.", s.waits, out);
-  AddCounter("data_filters_asked_total", "Filters of tables asked.", s.db.filters_asked, out);
-  AddCounter("data_filters_useful_total", "Of those, said no.", s.db.filters_useful, out);
-  AddCounter("data_blocks_read_total", "Blocks of tables looked into.", s.db.blocks_read, out);
+  AddCounter("data_lookup_hits_total", "Lookups on disk that found their key.", s.lookup_hits, out);
+  AddCounter("data_lookup_errors_total", "Lookups on disk that failed to read.", s.lookup_errors,
+             out);
+  AddCounter("data_waits_total", "Times that a connection waited for the disk.", s.waits, out);
+  AddCounter("data_filters_asked_total", "Bloom filters consulted before a table was read.",
+             s.db.filters_asked, out);
+  AddCounter("data_filters_useful_total", "Bloom filters that ruled their table out.",
+             s.db.filters_useful, out);
+  AddCounter("data_blocks_read_total", "Blocks of tables searched.", s.db.blocks_read, out);
   AddCounter("data_block_cache_hits_total", "Blocks found in the block cache.",
              s.db.block_cache_hits, out);
-  AddCounter("data_block_cache_misses_total", "Blocks not found there.", s.db.block_cache_misses,
-             out);
-  AddCounter("data_changes_total", "Items written and deleted on disk.", s.changes, out);
+  AddCounter("data_block_cache_misses_total", "Blocks not found in the block cache.",
+             s.db.block_cache_misses, out);
+  AddCounter("data_changes_total", "Items written to or deleted from disk.", s.changes, out);
   AddCounter("data_write_errors_total", "Writes to disk that failed.", s.write_errors, out);
   AddCounter("data_log_syncs_total", "Syncs of the log.", s.db.log_syncs, out);
   AddCounter("data_compactions_total", "Compactions that merged.", s.db.compactions, out);
-  AddCounter("data_compaction_read_bytes_total", "Read by compactions.", s.db.compaction_bytes_read,
-             out);
-  AddCounter("data_compaction_written_bytes_total", "Written by compactions.",
+  AddCounter("data_compaction_read_bytes_total", "Bytes read by compactions.",
+             s.db.compaction_bytes_read, out);
+  AddCounter("data_compaction_written_bytes_total", "Bytes written by compactions.",
              s.db.compaction_bytes_written, out);
-  AddCounter("data_device_compactions_total", "Compactions by another processor than the CPU.",
+  AddCounter("data_device_compactions_total", "Compactions that a device carried out.",
              s.db.compactions_by_device, out);
   AddCounter("data_left_compactions_total", "Compactions that a device left to the CPU.",
              s.db.compactions_left_to_cpu, out);
-  AddCounter("data_ended_total", "Expired and flushed items that compactions met.",
+  AddCounter("data_ended_total", "Expired and flushed items that compactions dropped.",
              s.db.compaction_keys_ended, out);
   AddGauge("data_table_bytes", "Bytes of tables on disk.", s.disk_bytes, out);
-  AddGauge("data_takes_changes", "1, or 0 after a write has failed.", s.failed ? 0 : 1, out);
+  AddGauge("data_takes_changes",
+           "1 while the durable store accepts changes; 0 after a failed write.", s.failed ? 0 : 1,
+           out);
 }
 
 void AddInfo(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
   MetricFamily family =
-      Family("info", "The server's release and kind; always 1.", MetricType::Gauge);
+      Family("info", "The server's version and kind of event loop, as labels; always 1.",
+             MetricType::Gauge);
   ClientMetric& metric = family.metric.emplace_back();
   metric.label = {{"version", std::string(kWeftVersion)}, {"net", s.net_kind}};
   metric.gauge.value = 1;
@@ -96,7 +104,7 @@ void AddInfo(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
 
 void AddProcessorTime(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
   MetricFamily family =
-      Family("processor_seconds_total", "Processor time that was used.", MetricType::Counter);
+      Family("processor_seconds_total", "CPU time used by the process.", MetricType::Counter);
   for (const auto& [mode, microseconds] :
        {std::pair<const char*, uint64_t>{"user", s.user_us}, {"system", s.system_us}}) {
     ClientMetric& metric = family.metric.emplace_back();
@@ -125,7 +133,7 @@ void AddTasks(const PipelineTotals& p, std::vector<MetricFamily>* out) {
 }
 
 void AddBatches(const PipelineTotals& p, std::vector<MetricFamily>* out) {
-  MetricFamily family = Family("batch_queries", "Queries of a batch.", MetricType::Histogram);
+  MetricFamily family = Family("batch_queries", "Queries in a batch.", MetricType::Histogram);
   ClientMetric::Histogram& histogram = family.metric.emplace_back().histogram;
   uint64_t count = 0;
   for (size_t i = 0; i < p.batch_sizes.size(); ++i) {

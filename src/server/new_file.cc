@@ -38,7 +38,7 @@ bool WriteAndClose(int fd, const std::string& text) {
 Status WriteNewFile(const std::string& what, const std::string& path, const std::string& text) {
   struct stat about = {};
   if (lstat(path.c_str(), &about) == 0 && !S_ISREG(about.st_mode) && !S_ISLNK(about.st_mode))
-    return Status(Code::kInvalidArgument, what + " " + path + " is there, and no file");
+    return Status(Code::kInvalidArgument, what + " " + path + " exists and is not a regular file");
   std::string partial;
   const int fd = MakePartial(path, &partial);
   if (fd < 0) return Status::FromErrno("Could not open " + what + " " + partial, errno);

@@ -30,15 +30,16 @@ Result<FoundCalibration> FindCalibration(const ServerOptions& options,
       ScratchSizes(options.memory_bytes, options.threads, base::MemoryToBeHad());
   if (!is_named && calibration->scratch_bytes != 0 && !sizes.empty() &&
       sizes.front() > 2 * calibration->scratch_bytes) {
-    found.info = fmt::format("{} was measured in {} MiB, here are {}: it is measured anew",
-                             found.path, calibration->scratch_bytes >> 20, sizes.front() >> 20);
+    found.info =
+        fmt::format("{} was measured in {} MiB, but this server has {} MiB: measuring again",
+                    found.path, calibration->scratch_bytes >> 20, sizes.front() >> 20);
     return found;
   }
-  found.info = fmt::format("plans are chosen by {} of {}", found.path, calibration->date);
+  found.info = fmt::format("the planner uses {}, measured at {}", found.path, calibration->date);
   if (calibration->workers != options.threads)
-    found.warnings.push_back(fmt::format(
-        "{} was measured with {} workers, here are {}: their work may cost another time",
-        found.path, calibration->workers, options.threads));
+    found.warnings.push_back(
+        fmt::format("{} was measured with {} workers, but this server has {}: its costs may differ",
+                    found.path, calibration->workers, options.threads));
   found.calibration = std::move(*calibration);
   return found;
 }

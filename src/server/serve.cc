@@ -53,7 +53,7 @@ void SayWhatWasGiven(const ParsedOptions& parsed) {
   for (const std::string& note : parsed.notes) spdlog::info("{}", note);
   for (const std::string& warning : parsed.warnings) spdlog::warn("{}", warning);
   if (IsRoot())
-    spdlog::warn("running as root: -u USER would give up rights that serving does not need");
+    spdlog::warn("running as root; -u USER drops the rights that the server does not need");
 }
 
 Result<std::unique_ptr<MetricsPage>> OpenMetrics(const ServerOptions& options, Server* server) {
@@ -122,7 +122,7 @@ Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
     if (path->empty()) continue;
     std::error_code error;
     *path = std::filesystem::absolute(*path, error).string();
-    if (error) return Status::FromErrno("the folder that it is started in", error.value());
+    if (error) return Status::FromErrno("cannot find the current folder", error.value());
   }
   auto daemon = Daemon::Fork();
   if (daemon && !options->core_dumps && chdir("/") != 0) return Status::FromErrno("chdir /", errno);

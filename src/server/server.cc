@@ -103,12 +103,12 @@ Status Server::StartThreads() {
 bool Server::MayPlan() {
   if (options_.plan || !options_.data_dir.empty() || devices_->guards().empty()) return false;
   if (devices_->guards().size() > 1)
-    warnings_.emplace_back("--plan auto uses gpu0 alone; --plan can name the others");
+    warnings_.emplace_back("--plan auto uses only gpu0; a --plan of your own can use the others");
   // A worker that may use a device has a session more for each batch that may be under way.
   const uint32_t sessions = 1 + pipeline::PlanRunner::Options{}.batches;
   if (options_.threads * sessions < cache::Epochs::kSlotsMax) return true;
   warnings_.emplace_back(
-      "no plan is chosen for so many threads, all queries run in one stage on the cpu");
+      "there are too many threads to choose plans; all queries run in one stage on the cpu");
   return false;
 }
 
@@ -144,7 +144,7 @@ void Server::SayHowItRuns() const {
   if (!route) return;  // the workers would not have been opened
   for (const pipeline::Task task : route->left)
     spdlog::warn(
-        "plan: {} runs on the cpu, in the last stage: its device works on a copy of the "
+        "plan: {} runs on the cpu in the last stage, because its device works on a copy of the "
         "store",
         pipeline::TaskName(task));
 }
@@ -157,15 +157,15 @@ Status Server::OpenTier() {
   options.compaction_device = options_.compaction_device;
   options.compaction_direct_io = options_.compaction_direct_io;
   options.on_failure = [](const Status& status) {
-    spdlog::error("the durable store takes no more changes: {}", status.message());
+    spdlog::error("the durable store no longer accepts changes: {}", status.message());
   };
   options.on_loss = [](const Status& what) {
-    spdlog::warn("the durable store was opened without a part of a log, which is kept in lost/: {}",
+    spdlog::warn("the durable store lost a part of a log, which is kept in lost/: {}",
                  what.message());
   };
   options.on_read_error = [](const Status& why, uint64_t keys) {
-    spdlog::error("{} not read from the durable store: {}",
-                  keys == 1 ? "a key was" : std::to_string(keys) + " keys were", why.message());
+    spdlog::error("could not read {} from the durable store: {}",
+                  keys == 1 ? "a key" : std::to_string(keys) + " keys", why.message());
   };
   auto opened = tier::DiskTier::Open(options, store_.get());
   // A server that was killed just now may still have its lock, or the system's descriptors.

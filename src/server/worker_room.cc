@@ -103,8 +103,8 @@ void Worker::OnStuck(const net::Connection& connection, size_t bytes, uint64_t m
   }
   stuck_logged_s_ = now_s;
   spdlog::warn(
-      "closed {}, which held {} bytes of memory for buffers that others waited for, and hardly "
-      "moved for {} ms; {} more since the last such line",
+      "closed {}: it held {} bytes of buffers that others waited for, and hardly moved any data "
+      "for {} ms; {} more were closed since the last such line",
       connection.PeerText(), bytes, ms, std::exchange(stuck_unsaid_, 0));
 }
 
