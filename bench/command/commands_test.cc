@@ -60,12 +60,12 @@ TEST(Commands, AWordThatIsNoneIsNamedWithTheNearest) {
     const Answer answer = AnswerTo(words);
     EXPECT_EQ(answer.status, 2);
     EXPECT_EQ(answer.err,
-              "weft-bench: there is no command 'rnu': did you mean 'run'?\n"
+              "weft-bench: unknown command 'rnu': did you mean 'run'?\n"
               "Try 'weft-bench --help'.\n");
     EXPECT_EQ(answer.out, "");
   }
   const std::string all = AnswerTo({"nosuch"}).err;
-  EXPECT_EQ(all.find("weft-bench: there is no command 'nosuch'; there are walk, embedded, "), 0u)
+  EXPECT_EQ(all.find("weft-bench: unknown command 'nosuch'; the commands are walk, embedded, "), 0u)
       << all;
 }
 

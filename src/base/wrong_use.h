@@ -33,8 +33,8 @@ inline std::string NoCommand(const CLI::App& app, const std::string& word) {
   std::vector<std::string_view> names;
   for (const CLI::App* one : commands) names.push_back(one->get_name());
   const std::string nearest(NearestName(word, names));
-  return "there is no command '" + word + "'" +
-         (nearest.empty() ? "; there are " + CommandNames(app)
+  return "unknown command '" + word + "'" +
+         (nearest.empty() ? "; the commands are " + CommandNames(app)
                           : ": did you mean '" + nearest + "'?");
 }
 
@@ -53,9 +53,9 @@ inline int AnswerParseError(const CLI::App& app, const CLI::ParseError& error) {
   const auto words = command->remaining();
   if (!commands.empty() && command->get_subcommands().empty()) {
     if (words.empty())
-      what = "which command? One of " + CommandNames(*command);
+      what = "a command is missing; the commands are " + CommandNames(*command);
     else if (words.front().starts_with('-'))
-      what = "there is no option " + words.front();
+      what = "unknown option " + words.front();
     else
       what = NoCommand(*command, words.front());
   }

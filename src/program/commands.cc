@@ -76,8 +76,8 @@ int RefuseName(const std::string& name) {
   std::vector<std::string_view> names;
   for (const Command& command : kCommands) names.push_back(command.name);
   const std::string_view nearest = base::NearestName(name, names);
-  std::string why = "there is no command " + name;
-  if (!nearest.empty()) why.append(": did you mean ").append(nearest).append("?");
+  std::string why = "unknown command '" + name + "'";
+  if (!nearest.empty()) why.append(": did you mean '").append(nearest).append("'?");
   return RefuseLine(why);
 }
 

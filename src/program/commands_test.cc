@@ -96,13 +96,13 @@ TEST(Commands, TheVersionIsOurOwn) {
 TEST(Commands, AWordThatIsNoneIsNamedWithTheNearest) {
   const std::string help = " (see 'weft --help')\n";
   EXPECT_EQ(ComplaintOf({}), Overview() + "weft: a command is missing" + help);
-  EXPECT_EQ(ComplaintOf({"bogus"}), "weft: there is no command bogus" + help);
-  EXPECT_EQ(ComplaintOf({""}), "weft: there is no command " + help);
+  EXPECT_EQ(ComplaintOf({"bogus"}), "weft: unknown command 'bogus'" + help);
+  EXPECT_EQ(ComplaintOf({""}), "weft: unknown command ''" + help);
   EXPECT_EQ(ComplaintOf({"serv", "--data", "x"}),
-            "weft: there is no command serv: did you mean serve?" + help);
+            "weft: unknown command 'serv': did you mean 'serve'?" + help);
   EXPECT_EQ(ComplaintOf({"help", "device"}),
-            "weft: there is no command device: did you mean devices?" + help);
-  EXPECT_EQ(ComplaintOf({"help", "nosuch", "get"}), "weft: there is no command nosuch" + help);
+            "weft: unknown command 'device': did you mean 'devices'?" + help);
+  EXPECT_EQ(ComplaintOf({"help", "nosuch", "get"}), "weft: unknown command 'nosuch'" + help);
   EXPECT_EQ(ComplaintOf({"-p", "11211"}),
             "weft: a command is missing before -p, as in weft serve -p" + help);
 }
@@ -112,7 +112,7 @@ TEST(Commands, WhatIsWrongWithOneItSaysItself) {
             "weft: -m 0: Memory limit must be greater than 0 (see 'weft serve --help')\n");
   const Answer answer = AnswerTo({"help", "db", "nosuch"});
   EXPECT_EQ(answer.status, 2);
-  EXPECT_THAT(answer.err, HasSubstr("weft db: there is no command 'nosuch'"));
+  EXPECT_THAT(answer.err, HasSubstr("weft db: unknown command 'nosuch'"));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ std::string WhyNoNumber(std::string_view text, uint64_t max) {
   const char* const end = text.data() + text.size();
   const auto [next, error] = std::from_chars(text.data(), end, number);
   if (!text.empty() && error == std::errc() && next == end && number <= max) return "";
-  return "a number from 0 to " + std::to_string(max) + ", not " + std::string(text);
+  return "must be a number from 0 to " + std::to_string(max) + ", not " + std::string(text);
 }
 
 }  // namespace
@@ -89,7 +89,7 @@ CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& words, s
     *text = who + ": " + what + "\nTry '" + who + " --help'.";
     return Outcome::kWrong;
   };
-  if (words.empty()) return wrong("which command? One of " + base::CommandNames(*app_));
+  if (words.empty()) return wrong("a command is missing; the commands are " + base::CommandNames(*app_));
   const std::string& first = words.front();
   const bool is_option = first.starts_with('-');
   if (HasCommand(first)) {
@@ -97,7 +97,7 @@ CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& words, s
   } else if (!is_option) {
     return wrong(base::NoCommand(*app_, first));
   } else if (first != "--help" && first != "-h") {
-    return wrong("the command comes first, then options such as " + first);
+    return wrong("the command must come before options such as " + first);
   }
   std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 asks for that
   try {

@@ -39,7 +39,7 @@ void PrintCosts(std::ostream& out, const planner::ProcessorCosts& costs) {
     out << "  a worker's batch " << costs.worker_job << " more\n";
   }
   out << "  a job or batch " << costs.job << ", its latency " << costs.job_latency
-      << "; slowed down by the others by " << 100 * costs.interference << " %; ";
+      << "; others slow it down by " << 100 * costs.interference << " %; ";
   if (costs.cache_bytes > 0)
     out << "caches hold " << BytesText(static_cast<uint64_t>(costs.cache_bytes)) << "; ";
   if (costs.mirrored)
@@ -75,20 +75,20 @@ Result<planner::Calibration> Measure(const Console& console, const CalibrateArgu
 
 Exit RunCalibrate(const Console& console, const std::vector<std::string>& arguments) {
   CommandLine line("Measures this machine's processors, so that the planner can choose plans.",
-                   "weft", "Exit status: 0 the file is written; 2 the command could not run.");
+                   "weft", "Exit status: 0 the file was written; 2 the command could not run.");
   CalibrateArguments given;
   Arguments words = line.AddCommand("calibrate", "measure this machine for the planner");
-  words.AddOption("--device", "DEVICE,...", "gpu0, gpu1, ... of plans, as `weft serve` takes them",
-                  &given.devices);
-  words.AddOption("--file", "PATH", "where to write it (default: where `weft serve` looks for it)",
+  words.AddOption("--device", "DEVICE,...",
+                  "devices that are gpu0, gpu1, ... of plans, as for `weft serve`", &given.devices);
+  words.AddOption("--file", "PATH", "file to write (default: the file that `weft serve` reads)",
                   &given.file);
   words.AddOption("--threads", "N",
-                  "workers at a time, as many as `weft serve -t` has (default: one for each CPU)",
+                  "number of workers, the same as for `weft serve -t` (default: one for each CPU)",
                   &given.threads, kThreadsMax);
   words.AddOption("--memory-mb", "N",
-                  "of each store that is measured with (default: many times the CPU's caches)",
+                  "MiB of each store used to measure (default: many times the CPU's caches)",
                   &given.memory_mb, 1 << 20);
-  words.AddFlag("--quiet", "say nothing of the progress", &given.quiet);
+  words.AddFlag("--quiet", "do not report progress", &given.quiet);
   std::vector<std::string> all = {"calibrate"};
   all.insert(all.end(), arguments.begin(), arguments.end());
   std::string text;

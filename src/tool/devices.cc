@@ -108,11 +108,11 @@ void PrintTable(std::ostream& out, const std::vector<Tested>& devices) {
 }  // namespace
 
 Exit RunDevices(const Console& console, const std::vector<std::string>& arguments) {
-  CommandLine line("Which processors this machine has for the tasks of a plan.", "weft",
-                   "Exit status: 0 whatever the devices are; 2 the command could not run.");
+  CommandLine line("Lists the processors of this machine that can run tasks of a plan.", "weft",
+                   "Exit status: 0 even if a device is not usable; 2 the command could not run.");
   bool json = false;
-  Arguments devices = line.AddCommand("devices", "list processors and test each");
-  devices.AddFlag("--json", "as JSON", &json);
+  Arguments devices = line.AddCommand("devices", "list this machine's processors and test each");
+  devices.AddFlag("--json", "print JSON", &json);
   std::vector<std::string> words = {"devices"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::string text;

@@ -43,7 +43,7 @@ Status ReadNumber(const char* name, const std::optional<std::string>& text, doub
   const auto parsed = std::from_chars(text->data(), end, number);
   if (parsed.ec != std::errc() || parsed.ptr != end || !(number >= low && number <= high))
     return {Code::kInvalidArgument,
-            fmt::format("{} {}: a number from {} to {} is needed", name, *text, low, high)};
+            fmt::format("{} {}: it must be a number from {} to {}", name, *text, low, high)};
   *value = number;
   return Status::Ok();
 }
@@ -73,7 +73,7 @@ Result<planner::Profile> ProfileOf(const PlanArguments& given) {
     if (!status.ok()) return status;
   }
   if (profile.get_share + profile.delete_share > 1)
-    return Status(Code::kInvalidArgument, "--get and --delete are more than 1 together");
+    return Status(Code::kInvalidArgument, "--get and --delete add up to more than 1");
   const double fit = static_cast<double>(given.memory_mb) * kMebibyte /
                      (profile.key_bytes + profile.value_bytes + kBytesBesideObject);
   profile.objects = given.objects != 0 ? static_cast<double>(given.objects) : std::floor(fit);
@@ -95,8 +95,8 @@ Result<planner::Calibration> CalibrationOf(const PlanArguments& given) {
   auto calibration = planner::LoadCalibration(path, hardware);
   if (!calibration && calibration.error().code() == Code::kNotFound && is_default)
     return Status(Code::kNotFound,
-                  fmt::format("{} was not measured yet with {} workers: run `weft calibrate "
-                              "--device {} --threads {}` first",
+                  fmt::format("{} has not been measured with {} workers: first run `weft calibrate "
+                              "--device {} --threads {}`",
                               hardware, workers, given.devices, workers));
   return calibration;
 }
@@ -129,44 +129,48 @@ void PrintPlans(std::ostream& out, const planner::Profile& profile,
   }
   if (ranked.size() > 1)
     out << fmt::format(
-        "\na plan with a device is the best where it promises {:.0f} % more than one stage\n",
+        "\na plan with a device is best only if it promises {:.0f} % more than one stage\n",
         100 * planner::kDeviceGainMin);
   out << "\nbest: " << ranked.front().candidate.plan.ToText()
       << (ranked.front().candidate.steal ? ", stealing" : "") << '\n';
-  if (!ranked.front().estimate.fits)
-    out << "no plan keeps the interval; this one is the nearest to it\n";
+  if (!ranked.front().estimate.fits) out << "no plan meets the interval; this one comes nearest\n";
 }
 
 void AddOptions(Arguments words, PlanArguments* given) {
   words.AddOption("--workload", "NAME",
-                  "such as K16-G95-S: keys and values of 16 and 64 bytes, "
+                  "workload such as K16-G95-S: keys of 16 bytes, values of 64 bytes, "
                   "95 % GETs, Zipf (U: uniform)",
                   &given->workload);
-  words.AddOption("--get", "SHARE", "of GETs, 0 to 1", &given->get);
-  words.AddOption("--delete", "SHARE", "of deletes; what is left are stores", &given->deletes);
+  words.AddOption("--get", "SHARE", "share of GETs, 0 to 1", &given->get);
+  words.AddOption("--delete", "SHARE", "share of deletes; the rest are stores", &given->deletes);
   words.AddOption("--key", "BYTES", "mean length of keys", &given->key);
   words.AddOption("--value", "BYTES", "mean length of values", &given->value);
-  words.AddOption("--skew", "EXPONENT", "of the keys' popularity; 0: uniform", &given->skew);
-  words.AddOption("--hits", "SHARE", "of GETs that find something", &given->hits);
-  words.AddOption("--memory-mb", "N", "full of such objects", &given->memory_mb, 1 << 30);
-  words.AddOption("--objects", "N", "in a store that is not full", &given->objects);
-  words.AddOption("--batch", "QUERIES", "of each batch (default: as the interval allows)",
+  words.AddOption("--skew", "EXPONENT", "exponent of the keys' popularity; 0: uniform",
+                  &given->skew);
+  words.AddOption("--hits", "SHARE", "share of GETs that find their key", &given->hits);
+  words.AddOption("--memory-mb", "N", "size of a store that is full of such objects",
+                  &given->memory_mb, 1 << 30);
+  words.AddOption("--objects", "N", "number of objects in a store that is not full",
+                  &given->objects);
+  words.AddOption("--batch", "QUERIES", "size of each batch (default: as the interval allows)",
                   &given->batch, 1 << 20);
-  words.AddOption("--interval-us", "N", "that the mean latency may take (default: 1000)",
+  words.AddOption("--interval-us", "N", "largest mean latency in microseconds (default: 1000)",
                   &given->interval_us);
-  words.AddOption("--threads", "N", "workers (default: one for each CPU)", &given->workers, 4096);
-  words.AddOption("--batches", "N", "of a worker under way at once", &given->batches, 64);
-  words.AddOption("--batch-max", "QUERIES", "of a batch of several stages", &given->batch_max,
-                  1 << 20);
-  words.AddOption("--device", "DEVICE,...", "gpu0, gpu1, ... of plans, as `weft serve` takes them",
+  words.AddOption("--threads", "N", "number of workers (default: one for each CPU)",
+                  &given->workers, 4096);
+  words.AddOption("--batches", "N", "batches that a worker has in flight", &given->batches, 64);
+  words.AddOption("--batch-max", "QUERIES", "largest batch of a plan with several stages",
+                  &given->batch_max, 1 << 20);
+  words.AddOption("--device", "DEVICE,...",
+                  "devices that are gpu0, gpu1, ... of plans, as for `weft serve`",
                   &given->devices);
-  words.AddOption("--calibration", "PATH", "what `weft calibrate` wrote", &given->calibration);
-  words.AddFlag("--all", "every plan, not only the best", &given->all);
+  words.AddOption("--calibration", "PATH", "file that `weft calibrate` wrote", &given->calibration);
+  words.AddFlag("--all", "print every plan, not only the best", &given->all);
 }
 
 Status Answer(const Console& console, const PlanArguments& given) {
   if (!given.workload && !given.get && !given.value)
-    return {Code::kInvalidArgument, "--workload or --get, --key, --value and --skew are needed"};
+    return {Code::kInvalidArgument, "give --workload, or all of --get, --key, --value and --skew"};
   auto profile = ProfileOf(given);
   if (!profile) return profile.error();
   planner::Conditions conditions;
@@ -176,7 +180,7 @@ Status Answer(const Console& console, const PlanArguments& given) {
     return status;
   if (given.batches == 0 || given.batch_max < kSetQueries)
     return {Code::kInvalidArgument,
-            fmt::format("--batches is 1 or more, --batch-max {} or more", kSetQueries)};
+            fmt::format("--batches must be at least 1 and --batch-max at least {}", kSetQueries)};
   auto calibration = CalibrationOf(given);
   if (!calibration) return calibration.error();
   conditions.workers =
@@ -193,10 +197,10 @@ Status Answer(const Console& console, const PlanArguments& given) {
 }  // namespace
 
 Exit RunPlan(const Console& console, const std::vector<std::string>& arguments) {
-  CommandLine line("What each plan would do for a workload, by the cost model.", "weft",
-                   "Exit status: 0 the table was printed; 2 the command could not run.");
+  CommandLine line("Predicts by the cost model how each plan would run a workload.", "weft",
+                   "Exit status: 0 success; 2 the command could not run.");
   PlanArguments given;
-  AddOptions(line.AddCommand("plan", "say what each plan would do for a workload"), &given);
+  AddOptions(line.AddCommand("plan", "predict how each plan would run a workload"), &given);
   std::vector<std::string> words = {"plan"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::string text;

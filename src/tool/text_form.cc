@@ -48,7 +48,7 @@ Result<std::string> FromEscaped(std::string_view text) {
       if (!fits || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
         return Status(Code::kInvalidArgument, "'" + std::string(text) + "': the backslash at " +
                                                   std::to_string(i) +
-                                                  " begins neither \\\\ nor \\xNN");
+                                                  " does not begin \\\\ or \\xNN");
       }
       bytes += static_cast<char>(byte);
       i += 3;
@@ -63,8 +63,9 @@ Result<std::string> FromHex(std::string_view text) {
     uint8_t byte = 0;
     const char* const digits = text.data() + i;
     if (i + 2 > text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
-      return Status(Code::kInvalidArgument,
-                    "'" + std::string(text) + "': no two hex digits at " + std::to_string(i));
+      return Status(
+          Code::kInvalidArgument,
+          "'" + std::string(text) + "': two hex digits are missing at " + std::to_string(i));
     }
     bytes += static_cast<char>(byte);
   }

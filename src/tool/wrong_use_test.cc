@@ -28,15 +28,17 @@ std::string Answer(const std::string& line, int status = 2) {
 }
 
 TEST(WrongUse, IsALineThatNamesTheWordAndALineThatNamesTheHelp) {
-  EXPECT_EQ(Answer(""), "weft-some: which command? One of one, two\nTry 'weft-some --help'.\n");
+  EXPECT_EQ(
+      Answer(""),
+      "weft-some: a command is missing; the commands are one, two\nTry 'weft-some --help'.\n");
   EXPECT_EQ(
       Answer("three"),
-      "weft-some: there is no command 'three'; there are one, two\nTry 'weft-some --help'.\n");
+      "weft-some: unknown command 'three'; the commands are one, two\nTry 'weft-some --help'.\n");
   EXPECT_EQ(Answer("tow"),
-            "weft-some: there is no command 'tow': did you mean 'two'?\nTry 'weft-some --help'.\n");
-  EXPECT_EQ(Answer("--three"), "weft-some: there is no option --three\nTry 'weft-some --help'.\n");
+            "weft-some: unknown command 'tow': did you mean 'two'?\nTry 'weft-some --help'.\n");
+  EXPECT_EQ(Answer("--three"), "weft-some: unknown option --three\nTry 'weft-some --help'.\n");
   EXPECT_EQ(Answer("one three"),
-            "weft-some one: there is no command 'three'; there are inner\n"
+            "weft-some one: unknown command 'three'; the commands are inner\n"
             "Try 'weft-some one --help'.\n");
   const std::string of_two = Answer("two --number x");
   EXPECT_TRUE(of_two.starts_with("weft-some two: ")) << of_two;

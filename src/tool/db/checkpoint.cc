@@ -24,7 +24,7 @@ struct Checkpoint {
     if (!db) return Fail(console, db.error());
     const Status status = (*db)->Checkpoint(to);
     if (!status.ok()) return Fail(console, status);
-    console.out << to << " holds what " << store.dir() << " holds\n";
+    console.out << to << " now holds the contents of " << store.dir() << '\n';
     return Exit::kOk;
   }
 };

@@ -8,10 +8,8 @@ namespace weft::tool {
 namespace {
 
 constexpr const char* kFooter =
-    "Keys and values are written with escapes, \\xNN for any byte and \\\\ for a backslash, and "
-    "are "
-    "read so.\n"
-    "Exit status: 0 all is well; 1 the store is damaged (get: there is no such key); 2 the command "
+    "Keys and values are printed and read with escapes: \\xNN for any byte, \\\\ for a backslash.\n"
+    "Exit status: 0 success; 1 the store is damaged (get: the key does not exist); 2 the command "
     "could not run.";
 
 struct DbCommand {
@@ -30,7 +28,7 @@ constexpr DbCommand kDbCommands[] = {
     {"get", "print a key's value", DeclareGet},
     {"put", "store a value under a key", DeclarePut},
     {"checkpoint", "make a second store that holds what this one holds now", DeclareCheckpoint},
-    {"delete", "delete a key (no error where there is none)", DeclareDelete},
+    {"delete", "delete a key (no error if it does not exist)", DeclareDelete},
     {"load", "store what dump printed, as text or as JSON", DeclareLoad},
 };
 
@@ -43,7 +41,7 @@ struct Declared {
 }  // namespace
 
 Exit RunDb(const Console& console, const std::vector<std::string>& arguments) {
-  CommandLine line("Look into, check, mend and change a durable store in LevelDB's format.",
+  CommandLine line("Inspects, checks, repairs and changes a durable store in LevelDB's format.",
                    "weft db", kFooter);
   std::vector<Declared> commands;
   for (const DbCommand& command : kDbCommands) {
@@ -62,7 +60,7 @@ Exit RunDb(const Console& console, const std::vector<std::string>& arguments) {
   const Exit exit = named->action(console);
   console.out.flush();
   if (console.out.good()) return exit;
-  console.err << "weft db: the results could not be written\n";
+  console.err << "weft db: could not write the results\n";
   return Exit::kCannotRun;
 }
 

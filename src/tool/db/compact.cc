@@ -20,7 +20,7 @@ class Listener final : public EventListener {
 
   void OnFlush(const FlushEvent& event) override {
     if (!event.status.ok() || event.file_number == 0) return;
-    err_ << "compact: wrote what was in memory: " << event.keys << " entries, "
+    err_ << "compact: wrote the contents of memory: " << event.keys << " entries, "
          << BytesText(event.bytes) << '\n';
   }
   void OnCompactionBegin(const CompactionEvent& event) override {

@@ -13,7 +13,7 @@ std::shared_ptr<DamageNotes> DamageNotes::AddTo(DbOptions* options, const Consol
 void DamageNotes::OnDamage(const std::string&, uint64_t bytes, const Status& what) {
   base::MutexLock lock(&mutex_);
   lines_.push_back(std::string(what.message()) + "; " + std::to_string(bytes) +
-                   " bytes were passed over");
+                   " bytes were skipped");
 }
 
 Exit DamageNotes::After(std::unique_ptr<Db> db, Exit exit) {

@@ -30,21 +30,23 @@ struct Dump {
     style.values = values == "hex" ? Form::kHex : Form::kEscaped;
     if (!file.empty()) {
       if (from || to || json) {
-        return Fail(console, {Code::kInvalidArgument,
-                              "--file shows a whole file, as text: no --from, --to, --json"});
+        return Fail(console,
+                    {Code::kInvalidArgument,
+                     "--file prints a whole file as text, without --from, --to or --json"});
       }
       const bool is_path = file.find('/') != std::string::npos || store.dir().empty();
       return DumpFile(console, is_path ? file : store.dir() + "/" + file, style);
     }
     if (store.dir().empty()) {
       return Fail(console, {Code::kInvalidArgument,
-                            "dump what? DIR is the store's folder; --file FILE is a file alone"});
+                            "nothing to dump: give DIR, the store's folder, or --file FILE"});
     }
     if (Status status = store.CheckStore(console.files); !status.ok()) {
       return Fail(console, status);
     }
     if (style.layout_only) {
-      return Fail(console, {Code::kInvalidArgument, "--layout is of one table: --file FILE"});
+      return Fail(console,
+                  {Code::kInvalidArgument, "--layout needs --file FILE, which must be a table"});
     }
     return DumpStore(console, *options);
   }
@@ -96,8 +98,8 @@ Action DeclareDump(Arguments* arguments) {
   dump->store.AddToOptional(arguments);
   arguments->AddOption(
       "--file", "FILE",
-      "instead: a log's batches, a table's blocks and entries, or a manifest's edits; "
-      "damage is told and passed over; a name is one in DIR, a path needs no DIR",
+      "print this file instead: a log's batches, a table's blocks and entries, or a manifest's "
+      "edits. Damage is reported and skipped. A bare name is looked up in DIR",
       &dump->file);
   arguments->AddOption("--from", "KEY", "first key, with escapes", &dump->from);
   arguments->AddOption("--to", "KEY", "the key to stop before, with escapes", &dump->to);

@@ -57,10 +57,10 @@ class DamagePrinter final : public lsm::LogReader::Reporter {
  public:
   explicit DamagePrinter(std::ostream& out) : out_(out) {}
   void Dropped(uint64_t offset, uint64_t bytes, std::string_view reason) override {
-    out_ << "at " << offset << ": " << bytes << " bytes that are no record: " << reason << '\n';
+    out_ << "at " << offset << ": " << bytes << " bytes that are not a record: " << reason << '\n';
   }
   void Mended(uint64_t offset) override {
-    out_ << "at " << offset << ": a header that is wrong; the checksum holds for another\n";
+    out_ << "at " << offset << ": a wrong header; the checksum fits a different one\n";
     mended_ = true;
   }
   bool mended() const { return mended_; }
@@ -96,7 +96,7 @@ Exit DumpRecords(const Console& console, const std::string& path, bool are_batch
   } else if (reader.end() == lsm::LogEnd::kDamaged) {
     return Exit::kDamaged;
   }
-  if (reader.end() != lsm::LogEnd::kClean) console.out << "the end is torn, as a crash leaves it\n";
+  if (reader.end() != lsm::LogEnd::kClean) console.out << "the end is torn, as after a crash\n";
   return whole && !damage.mended() ? Exit::kOk : Exit::kDamaged;
 }
 
@@ -104,7 +104,7 @@ Exit DumpLog(const Console& console, const std::string& path, const DumpStyle& s
   EntryPrinter printer(console.out, style);
   return DumpRecords(console, path, true, [&](uint64_t offset, std::string_view record) {
     if (record.size() < WriteBatchInternal::kHeaderBytes) {
-      console.out << "at " << offset << ": a record too short for a batch\n";
+      console.out << "at " << offset << ": a record that is too short for a batch\n";
       return false;
     }
     const uint64_t sequence = WriteBatchInternal::SequenceOf(record);
@@ -194,7 +194,7 @@ class TableDumper {
                  << KeyText(separator) << "'\n";
     if (entries.damaged()) {
       exit_ = Exit::kDamaged;
-      console_.out << "  the block is damaged behind its last entry shown\n";
+      console_.out << "  the block is damaged after the last entry shown\n";
     }
     if (style_.layout_only) return true;
     for (entries.SeekToFirst(); entries.Valid(); entries.Next()) {
@@ -210,7 +210,7 @@ class TableDumper {
                             parsed.type == table::ValueType::kDeletion, value);
     }
     exit_ = Exit::kDamaged;
-    console_.out << "  '" << Escaped(key) << "' is no key of a store\n";
+    console_.out << "  '" << Escaped(key) << "' is not a key of a store\n";
     return true;
   }
 
@@ -234,7 +234,7 @@ Exit DumpFile(const Console& console, const std::string& path, const DumpStyle& 
     return TableDumper(console, **table, style).Run();
   }
   return Fail(console, {Code::kInvalidArgument,
-                        path + ": by its name no log, table or manifest of a store"});
+                        path + ": its name is not that of a log, table or manifest of a store"});
 }
 
 }  // namespace weft::tool

@@ -16,12 +16,12 @@ class JsonReader {
   explicit JsonReader(std::string_view line) : rest_(line) {}
 
   Result<Entry> Read() {
-    if (!Take('{')) return Bad("no object of JSON");
+    if (!Take('{')) return Bad("not a JSON object");
     std::optional<std::string> key, value;
     do {
       auto name = ReadString();
       if (!name) return name.error();
-      if (!Take(':')) return Bad("no colon behind \"" + *name + "\"");
+      if (!Take(':')) return Bad("no colon after \"" + *name + "\"");
       auto text = ReadString();
       if (!text) return text.error();
       const bool is_hex = *name == "value_hex";
@@ -34,9 +34,9 @@ class JsonReader {
       if (!bytes) return bytes.error();
       member = std::move(*bytes);
     } while (Take(','));
-    if (!Take('}')) return Bad("the object has no end");
+    if (!Take('}')) return Bad("the object does not end");
     SkipBlanks();
-    if (!rest_.empty()) return Bad("something follows the object");
+    if (!rest_.empty()) return Bad("there is text after the object");
     if (!key || !value) return Bad(key ? "there is no value" : "there is no key");
     return Entry{std::move(*key), std::move(*value)};
   }
@@ -60,14 +60,14 @@ class JsonReader {
     while (!rest_.empty() && rest_.front() != '"') {
       const char c = rest_.front();
       rest_.remove_prefix(1);
-      if (static_cast<uint8_t>(c) < ' ') return Bad("a string holds a control character");
+      if (static_cast<uint8_t>(c) < ' ') return Bad("a string contains a control character");
       if (c != '\\') {
         text += c;
       } else if (!ReadEscape(&text)) {
-        return Bad("a string holds a bad escape of JSON");
+        return Bad("a string contains an invalid JSON escape");
       }
     }
-    if (rest_.empty()) return Bad("a string has no end");
+    if (rest_.empty()) return Bad("a string does not end");
     rest_.remove_prefix(1);
     return text;
   }
@@ -142,12 +142,12 @@ bool TakeQuoted(std::string_view* rest, std::string_view* text) {
 Result<Entry> ParseTextLine(std::string_view line, Form values) {
   constexpr std::string_view kArrow = " => ";
   std::string_view key, value;
-  if (!TakeQuoted(&line, &key)) return Bad("no entry such as 'KEY' => 'VALUE'");
+  if (!TakeQuoted(&line, &key)) return Bad("not an entry of the form 'KEY' => 'VALUE'");
   if (line.empty()) return Bad("there is no value");
-  if (!line.starts_with(kArrow)) return Bad("no => behind the key");
+  if (!line.starts_with(kArrow)) return Bad("no => after the key");
   line.remove_prefix(kArrow.size());
-  if (!TakeQuoted(&line, &value)) return Bad("no value in quotes behind the =>");
-  if (!line.empty()) return Bad("something follows the value");
+  if (!TakeQuoted(&line, &value)) return Bad("no quoted value after the =>");
+  if (!line.empty()) return Bad("there is text after the value");
   auto key_bytes = FromEscaped(key);
   if (!key_bytes) return key_bytes.error();
   auto value_bytes = FromText(value, values);

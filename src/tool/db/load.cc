@@ -22,8 +22,7 @@ class Lines {
     name_ = path == "-" ? "standard input" : path;
     if (path == "-") {
       from_ = console.in;
-      return from_ != nullptr ? Status()
-                              : Status(Code::kInvalidArgument, name_ + ": there is none");
+      return from_ != nullptr ? Status() : Status(Code::kInvalidArgument, name_ + ": no such file");
     }
     auto file = console.files->NewSequentialFile(path);
     if (!file) return file.error();
@@ -61,7 +60,7 @@ class Lines {
     if (room_ == nullptr) room_ = std::make_unique_for_overwrite<char[]>(kRoomBytes);
     from_->read(room_.get(), kRoomBytes);
     rest_ = {room_.get(), static_cast<size_t>(from_->gcount())};
-    if (from_->bad()) status_ = {Code::kIoError, name_ + ": could not be read"};
+    if (from_->bad()) status_ = {Code::kIoError, name_ + ": cannot be read"};
     return status_.ok() && !rest_.empty();
   }
 
@@ -124,7 +123,7 @@ struct Load {
     if (!status.ok()) {
       return Fail(console, {status.code(), std::string(status.message()) + "; " +
                                                std::to_string(loader.stored()) +
-                                               " entries before it were stored"});
+                                               " entries before this line were stored"});
     }
     console.out << loader.stored() << " entries stored\n";
     return Exit::kOk;

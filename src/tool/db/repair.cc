@@ -18,19 +18,19 @@ void PrintRepair(std::ostream& out, const lsm::RepairReport& report, bool json) 
     const char* text;
   } lines[] = {
       {"logs", report.logs, "logs read"},
-      {"log_bytes_dropped", report.log_bytes_dropped, "bytes of logs given up"},
-      {"tables_whole", report.tables_whole, "tables whole"},
-      {"tables_salvaged", report.tables_salvaged, "tables damaged, of which blocks were kept"},
-      {"tables_lost", report.tables_lost, "tables of which nothing was kept"},
-      {"tables_missing", report.tables_missing, "tables that the manifest names, and are missing"},
+      {"log_bytes_dropped", report.log_bytes_dropped, "bytes of logs dropped"},
+      {"tables_whole", report.tables_whole, "undamaged tables"},
+      {"tables_salvaged", report.tables_salvaged, "damaged tables with blocks that were kept"},
+      {"tables_lost", report.tables_lost, "damaged tables with nothing that could be kept"},
+      {"tables_missing", report.tables_missing, "missing tables that the manifest names"},
       {"table_bytes_dropped", report.table_bytes_dropped,
-       "bytes of damaged tables not copied (their index and filter included)"},
+       "bytes of damaged tables that were not copied (including index and filter)"},
       {"table_blocks_dropped", report.table_blocks_dropped,
-       "blocks of damaged tables given up (damaged ones, and ones that do not fit)"},
+       "blocks of damaged tables dropped (damaged or contradictory)"},
       {"table_entries_dropped", report.table_entries_dropped,
-       "entries of damaged tables given up that could be read, and do not fit"},
-      {"unreadable_bytes", report.unreadable_bytes, "bytes that the disk does not give"},
-      {"tables_merged", report.tables_merged, "tables merged, because they overlap"},
+       "readable entries of damaged tables dropped (contradictory)"},
+      {"unreadable_bytes", report.unreadable_bytes, "bytes that could not be read from disk"},
+      {"tables_merged", report.tables_merged, "tables merged because they overlap"},
       {"last_sequence", report.last_sequence, "last sequence number"},
   };
   if (json) {
@@ -43,9 +43,9 @@ void PrintRepair(std::ostream& out, const lsm::RepairReport& report, bool json) 
   if (report.manifest_whole) {
     out << "the manifest was whole\n";
   } else if (report.manifest_read) {
-    out << "the manifest was read, but something of it, or a file that it names, is lost\n";
+    out << "the manifest was read, but a part of it or a file that it names is lost\n";
   } else {
-    out << "no manifest could be read: every table was taken\n";
+    out << "no manifest could be read: every table was used\n";
   }
   for (const auto& line : lines) out << line.text << ": " << line.value << '\n';
 }

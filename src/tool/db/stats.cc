@@ -124,7 +124,7 @@ class StatsTaker {
     if (options_.file_system->FileExists(path)) return path;
     const std::string old = lsm::OldTableFileName(dir_, table);
     if (options_.file_system->FileExists(old)) return old;
-    return Status(Code::kCorruption, path + ": missing, and the manifest names it");
+    return Status(Code::kCorruption, path + ": the manifest names it, but it is missing");
   }
 
   // `bytes`: as the manifest says. What stands behind them is none of the table.

@@ -14,7 +14,7 @@ Result<Compression> CompressionOf(const std::string& name) {
   if (name == "none") return Compression::kNone;
   if (name == "snappy") return Compression::kSnappy;
   if (name == "zstd") return Compression::kZstd;
-  return Status(Code::kInvalidArgument, "--compression: none, snappy or zstd, not " + name);
+  return Status(Code::kInvalidArgument, "--compression must be none, snappy or zstd, not " + name);
 }
 
 }  // namespace
@@ -30,12 +30,13 @@ void StoreFlags::AddToOptional(Arguments* arguments) {
 }
 
 void StoreFlags::AddShared(Arguments* arguments) {
-  arguments->AddOption("--comparator", "NAME", "order of the keys: bytewise, the only one built in",
+  arguments->AddOption("--comparator", "NAME", "order of the keys; only bytewise is built in",
                        &comparator_);
-  arguments->AddOption("--bloom-bits", "N", "a bloom filter of so many bits a key; 0: none",
+  arguments->AddOption("--bloom-bits", "N", "bits a key of the Bloom filter; 0: no filter",
                        &bloom_bits_, 100);
-  arguments->AddOption("--cache-mb", "N", "memory for blocks, in MiB (8)", &cache_mib_, 1 << 20);
-  arguments->AddFlag("--paranoid", "stop at damage that could be passed over", &paranoid_);
+  arguments->AddOption("--cache-mb", "N", "memory for cached blocks in MiB (default 8)",
+                       &cache_mib_, 1 << 20);
+  arguments->AddFlag("--paranoid", "stop at damage that could be skipped", &paranoid_);
 }
 
 void StoreFlags::AddTo(Arguments* arguments, bool writes) {
@@ -43,20 +44,20 @@ void StoreFlags::AddTo(Arguments* arguments, bool writes) {
   AddShared(arguments);
   if (!writes) return;
   arguments->AddOption("--compaction-device", "NAME",
-                       "what merges tables: cpu (default), auto, cuda:N, plain",
+                       "processor that merges tables: cpu (default), auto, cuda:N or plain",
                        &compaction_device_);
-  arguments->AddFlag("--compaction-direct-io", "merge tables past the system's page cache",
+  arguments->AddFlag("--compaction-direct-io", "bypass the system's page cache when merging tables",
                      &compaction_direct_io_);
-  arguments->AddOption("--compression", "NAME", "of new tables: none, snappy (default), zstd",
-                       &compression_);
+  arguments->AddOption("--compression", "NAME",
+                       "compression of new tables: none, snappy (default) or zstd", &compression_);
 }
 
 Result<DbOptions> StoreFlags::Options(FileSystem* files) const {
   if (comparator_ != "bytewise" && comparator_ != BytewiseComparator()->Name()) {
     return Status(Code::kInvalidArgument,
                   "--comparator " + comparator_ +
-                      ": only bytewise is built in; a store with an order of its own is opened by "
-                      "the program that has it");
+                      ": only bytewise is built in; only the program that defines another order "
+                      "can open such a store");
   }
   auto compression = CompressionOf(compression_);
   if (!compression) return compression.error();
@@ -75,12 +76,12 @@ std::string StoreFlags::dir() const { return WithoutSlashes(dir_); }
 
 // Why the folder can't be listed.
 Status StoreFlags::WhyNoFolder(FileSystem* files, const Status& status) const {
-  if (status.code() == Code::kNotFound) return {status.code(), dir() + ": there is no such folder"};
+  if (status.code() == Code::kNotFound) return {status.code(), dir() + ": no such folder"};
   auto file = files->NewSequentialFile(dir());
   char scratch;
   std::string_view byte;
   if (file && (*file)->Read(1, &byte, &scratch).ok()) {
-    return {Code::kInvalidArgument, dir() + ": is a file, not the folder of a store"};
+    return {Code::kInvalidArgument, dir() + ": this is a file; a store is a folder"};
   }
   return status;
 }
@@ -105,7 +106,7 @@ Result<DbOptions> StoreFlags::OptionsOfStore(FileSystem* files) const {
 }
 
 Status StoreFlags::CheckStore(FileSystem* files) const {
-  if (dir_.empty()) return {Code::kInvalidArgument, "an empty name is no store's folder"};
+  if (dir_.empty()) return {Code::kInvalidArgument, "the name of the store's folder is empty"};
   std::vector<std::string> names;
   if (Status status = files->GetChildren(dir(), &names); !status.ok()) {
     return WhyNoFolder(files, status);
@@ -115,7 +116,7 @@ Status StoreFlags::CheckStore(FileSystem* files) const {
     return lsm::ParseFileName(name, &parsed) && parsed.type != lsm::FileType::kLock &&
            parsed.type != lsm::FileType::kInfoLog;
   });
-  if (!some) return {Code::kNotFound, dir() + ": there is no store in it"};
+  if (!some) return {Code::kNotFound, dir() + ": this folder contains no store"};
   return {};
 }
 

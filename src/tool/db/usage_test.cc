@@ -23,27 +23,27 @@ TEST_F(DbUsageTest, WrongUseIsSaidInALineThatNamesTheHelp) {
     std::string says;
     std::string help;
   } cases[] = {
-      {{}, "weft db: which command? One of " + all, "weft db --help"},
-      {{"bogus"}, "weft db: there is no command 'bogus'; there are " + all, "weft db --help"},
-      {{""}, "weft db: there is no command ''; there are " + all, "weft db --help"},
+      {{}, "weft db: a command is missing; the commands are " + all, "weft db --help"},
+      {{"bogus"}, "weft db: unknown command 'bogus'; the commands are " + all, "weft db --help"},
+      {{""}, "weft db: unknown command ''; the commands are " + all, "weft db --help"},
       {{"verfiy"},
-       "weft db: there is no command 'verfiy': did you mean 'verify'?",
+       "weft db: unknown command 'verfiy': did you mean 'verify'?",
        "weft db --help"},
       {{"--json"},
-       "weft db: the command comes first, then options such as --json",
+       "weft db: the command must come before options such as --json",
        "weft db --help"},
       {{"get", "/db"}, "weft db get: KEY is required", "weft db get --help"},
       {{"stats", "/db", "--bogus"},
        "weft db stats: The following argument was not expected: --bogus",
        "weft db stats --help"},
       {{"dump", "/db", "--limit", "-1"},
-       "weft db dump: --limit: a number from 0 to 18446744073709551615, not -1",
+       "weft db dump: --limit: must be a number from 0 to 18446744073709551615, not -1",
        "weft db dump --help"},
       {{"dump", "/db", "--limit", "1e3"},
-       "weft db dump: --limit: a number from 0 to 18446744073709551615, not 1e3",
+       "weft db dump: --limit: must be a number from 0 to 18446744073709551615, not 1e3",
        "weft db dump --help"},
       {{"dump", "/db", "--bloom-bits", "101"},
-       "weft db dump: --bloom-bits: a number from 0 to 100, not 101",
+       "weft db dump: --bloom-bits: must be a number from 0 to 100, not 101",
        "weft db dump --help"},
   };
   for (const auto& each : cases) {
@@ -66,10 +66,10 @@ TEST_F(DbUsageTest, WhatIsNoStoreIsSaidInOneLine) {
     const char* dir;
     const char* says;
   } cases[] = {
-      {"/none", "/none: there is no such folder"},
-      {"/empty/", "/empty: there is no store in it"},
-      {"/file", "/file: is a file, not the folder of a store"},
-      {"", "an empty name is no store's folder"},
+      {"/none", "/none: no such folder"},
+      {"/empty/", "/empty: this folder contains no store"},
+      {"/file", "/file: this is a file; a store is a folder"},
+      {"", "the name of the store's folder is empty"},
       {"/db", "/db/LOCK: this process has it open and locked"},
   };
   const std::vector<std::vector<std::string>> commands = {
@@ -83,8 +83,8 @@ TEST_F(DbUsageTest, WhatIsNoStoreIsSaidInOneLine) {
       const bool is_dump = words[0] == "dump" && *each.dir == '\0';
       EXPECT_EQ(Run(words), Exit::kCannotRun) << words[0] << " " << each.dir;
       EXPECT_EQ(errors, std::string("weft db: ") +
-                            (is_dump ? "dump what? DIR is the store's folder; --file FILE is a "
-                                       "file alone"
+                            (is_dump ? "nothing to dump: give DIR, the store's folder, or --file "
+                                       "FILE"
                                      : each.says) +
                             "\n")
           << words[0];
@@ -92,7 +92,7 @@ TEST_F(DbUsageTest, WhatIsNoStoreIsSaidInOneLine) {
   }
   EXPECT_EQ(Run({"put", "/file", "k", "v", "--create"}), Exit::kCannotRun);
   EXPECT_EQ(Run({"load", "/file", "--create"}), Exit::kCannotRun);
-  EXPECT_EQ(errors, "weft db: /file: is a file, not the folder of a store\n");
+  EXPECT_EQ(errors, "weft db: /file: this is a file; a store is a folder\n");
   EXPECT_EQ(*files.Contents("/file"), "text");
   for (const char* path : {"/none", "/copy", "/empty/LOCK"}) EXPECT_FALSE(files.FileExists(path));
 }
@@ -216,7 +216,7 @@ TEST_F(DbUsageTest, LoadNamesTheLineThatItCannotRead) {
     input = "'a' => '1'\n'b' => '2'\n" + bad + "\n'c' => '3'\n";
     EXPECT_EQ(Run({"load", "/db", "--create"}), Exit::kCannotRun) << bad;
     EXPECT_TRUE(errors.starts_with("weft db: standard input: line 3: ")) << bad << ": " << errors;
-    EXPECT_TRUE(errors.ends_with("; 2 entries before it were stored\n")) << errors;
+    EXPECT_TRUE(errors.ends_with("; 2 entries before this line were stored\n")) << errors;
     EXPECT_EQ(std::ranges::count(errors, '\n'), 1) << errors;
     EXPECT_EQ(Run({"get", "/db", "b"}), Exit::kOk);
     EXPECT_EQ(Run({"get", "/db", "c"}), Exit::kDamaged);

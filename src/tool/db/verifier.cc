@@ -65,7 +65,7 @@ Status Verifier::CheckManifest(bool* legible) {
   const std::string comparator = manifest_.edit.comparator.value_or("");
   if (!comparator.empty() && comparator != options_.comparator->Name()) {
     return {Code::kInvalidArgument,
-            dir_ + ": its keys are ordered by " + comparator + ", which is not built in"};
+            dir_ + ": its comparator is " + comparator + ", which is not built in"};
   }
   if (auto opens = files_->NewSequentialFile(lsm::CloseMarkFileName(dir_));
       !opens && !lsm::IsOfTheFile(opens.error())) {
@@ -79,7 +79,7 @@ Status Verifier::CheckManifest(bool* legible) {
   }
   if (manifest_.end == lsm::LogEnd::kTorn) {
     report_.notes.push_back(path + ": torn at byte " + std::to_string(manifest_.valid_bytes) +
-                            ", as a crash leaves it");
+                            ", as after a crash");
   }
   *legible = true;
   return {};
@@ -99,7 +99,7 @@ void Verifier::CheckFolder() {
     if (!lsm::ParseFileName(name, &parsed)) continue;
     if (parsed.type == lsm::FileType::kLog) {
       if (parsed.number > counted_max && parsed.number != first_log) {
-        report_.notes.push_back(dir_ + "/" + name + ": no store gives that name");
+        report_.notes.push_back(dir_ + "/" + name + ": no store uses such a name");
       } else if (parsed.number >= first_log || (previous != 0 && parsed.number == previous)) {
         logs_.push_back(parsed.number);
       } else {
@@ -112,7 +112,7 @@ void Verifier::CheckFolder() {
   }
   std::ranges::sort(logs_);
   if (first_log != 0 && !std::ranges::binary_search(logs_, first_log)) {
-    Problem(lsm::LogFileName(dir_, first_log) + ": missing, and the manifest names it");
+    Problem(lsm::LogFileName(dir_, first_log) + ": the manifest names it, but it is missing");
   }
 }
 
@@ -127,7 +127,7 @@ void Verifier::CheckLevels() {
   std::vector<const lsm::NewFile*> files;
   for (const lsm::NewFile& file : manifest_.edit.new_files) {
     if (comparator_.Compare(file.smallest, file.largest) > 0) {
-      Problem(PathOf(file.number) + ": the manifest has its ends the wrong way round");
+      Problem(PathOf(file.number) + ": its first key in the manifest is above its last");
     }
     if (file.level > 0) files.push_back(&file);
   }
@@ -177,7 +177,7 @@ Status Verifier::CheckLogs() {
   if (Status status = Take(replayed); !status.ok()) return status;
   for (const lsm::LogReplay::Damage& damage : replay.damages()) {
     Problem(std::string(damage.what.message()) + " (" + std::to_string(damage.bytes) +
-            " bytes from there on would be passed over)");
+            " bytes from there on would be skipped)");
   }
   report_.logs = logs_.size();
   // Behind a log that can't be read each is looked at for itself.
@@ -201,7 +201,7 @@ Status Verifier::CheckLogAlone(uint64_t number) {
   if ((*file)->unreadable().bytes > 0) {
     Problem((*file)->unreadable().ToString(path));
   } else if (reader.end() == lsm::LogEnd::kDamaged) {
-    Problem(path + ": damaged, and what was written later stands behind it");
+    Problem(path + ": damaged, although later records follow");
   }
   return reader.status();
 }
@@ -215,7 +215,7 @@ Status Verifier::NoteTornEnd(uint64_t number) {
   while (reader.Read(&record)) continue;
   if (reader.end() == lsm::LogEnd::kTorn) {
     report_.notes.push_back(path + ": torn at byte " + std::to_string(reader.valid_bytes()) +
-                            ", as a crash leaves it");
+                            ", as after a crash");
   }
   return Take(reader.status());
 }
