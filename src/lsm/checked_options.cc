@@ -28,22 +28,22 @@ Status CheckSense(const DbOptions& options) {
   if (options.comparator == nullptr) return Nonsense("comparator is null");
   if (options.file_system == nullptr) return Nonsense("file_system is null");
   if (options.background_threads < 0 || options.background_threads > kThreadsMax) {
-    return Nonsense("background_threads is not from 0 to 64");
+    return Nonsense("background_threads must be from 0 to 64");
   }
   if (options.level0_compaction_trigger < 1 ||
       options.level0_slowdown_trigger < options.level0_compaction_trigger ||
       options.level0_stop_trigger < options.level0_slowdown_trigger) {
-    return Nonsense("level 0 triggers must be 1 <= compaction <= slowdown <= stop");
+    return Nonsense("level 0 triggers must satisfy 1 <= compaction <= slowdown <= stop");
   }
   if (std::ranges::find(options.listeners, nullptr) != options.listeners.end()) {
     return Nonsense("a listener is null");
   }
   if (options.lifetime && options.lifetime->limits == nullptr) {
-    return Nonsense("lifetime without limits");
+    return Nonsense("lifetime has no limits");
   }
   if (options.lifetime && std::max(options.lifetime->expiry_offset,
                                    options.lifetime->generation_offset) > kValueOffsetMax) {
-    return Nonsense("lifetime's offsets are beyond the end of any value");
+    return Nonsense("lifetime's offsets are beyond the largest possible value");
   }
   if (Status status = compaction::device::CheckName(options.compaction_device); !status.ok()) {
     return Nonsense(std::string(status.message()));
@@ -52,7 +52,7 @@ Status CheckSense(const DbOptions& options) {
     case Compression::kNone:
     case Compression::kSnappy:
     case Compression::kZstd: break;
-    default: return Nonsense("compression is no known one");
+    default: return Nonsense("compression is unknown");
   }
   return {};
 }

@@ -74,7 +74,7 @@ Fit FitOf(const CloseMark& mark, const ManifestState& state) {
 
 Status NotAsClosed(const std::string& path, const std::string& why) {
   return {Code::kCorruption,
-          path + ": the store was closed, and is not as it was: " + why + ": repair the store"};
+          path + ": changed since the store was closed: " + why + ": repair the store"};
 }
 
 }  // namespace
@@ -117,15 +117,16 @@ Result<std::optional<CloseMark>> FindCloseMark(FileSystem* files, const std::str
     if (!files->FileExists(path)) return none;
     const auto identity = IdentityOfManifest(files, path);
     if (identity && *identity != mark->manifest_identity) return none;
-    return NotAsClosed(CurrentFileName(dir), "it named " + path);
+    return NotAsClosed(CurrentFileName(dir), "it named " + path + " then");
   }
   switch (FitOf(*mark, state)) {
     case Fit::kOther: return none;
     case Fit::kSame: return mark;
     case Fit::kDamaged: break;
   }
-  return NotAsClosed(path, std::to_string(mark->manifest_bytes) + " bytes were in it, and only " +
-                               std::to_string(state.valid_bytes) + " are whole");
+  return NotAsClosed(path, "it had " + std::to_string(mark->manifest_bytes) +
+                               " bytes, of which only " + std::to_string(state.valid_bytes) +
+                               " are intact");
 }
 
 bool LacksMarkedEnd(FileSystem* files, const std::string& dir, uint64_t manifest_number) {

@@ -256,7 +256,7 @@ Status DbImpl::TakeResultsLocked(RunningCompaction* running, VersionEdit* edit) 
     if (event.device != "cpu") statistics_.Add(Statistics::kCompactionsByDevice, 1);
     if (!result.left_to_cpu.empty()) {
       statistics_.Add(Statistics::kCompactionsLeftToCpu, 1);
-      Log(std::string("compaction left to the cpu by ") + executor_->Name() + ": " +
+      Log(std::string("the CPU takes over a compaction from ") + executor_->Name() + ": " +
           result.left_to_cpu);
     }
     event.keys_unparsed += result.entries_unparsed;

@@ -36,18 +36,18 @@ Status CheckForeign(ForeignTable* foreign) {
     table::ParsedKey key;
     if (!table::ParseInternalKey(entries->key(), &key) || key.sequence != 0 ||
         key.type != table::ValueType::kValue) {
-      return NotIngestible(foreign->path, "TableWriter did not write it");
+      return NotIngestible(foreign->path, "it was not written by TableWriter");
     }
     if (first) foreign->smallest = key.user_key;  // which may be empty
     first = false;
     foreign->largest.assign(key.user_key);
   }
   if (!entries->status().ok()) return entries->status();
-  return first ? NotIngestible(foreign->path, "holds nothing") : Status();
+  return first ? NotIngestible(foreign->path, "it is empty") : Status();
 }
 
 constexpr std::string_view kUnfinished = ".unfinished";
-constexpr char kIsOurs[] = "it lies in the store's own folder, under a name of its files";
+constexpr char kIsOurs[] = "it is in the store's own folder and has the name of a store's file";
 
 bool HasStoreFileName(const std::string& path) {
   ParsedFileName parsed;
@@ -62,14 +62,14 @@ bool IsFileOf(const std::string& dir, const std::string& path) {
 
 // `dir`: of a checkpoint of the store in `store`, without slashes at its end.
 Status CheckTarget(const std::string& dir, const std::string& store) {
-  if (dir.empty()) return {Code::kInvalidArgument, "an empty name is no folder for a checkpoint"};
+  if (dir.empty()) return {Code::kInvalidArgument, "the name of the checkpoint's folder is empty"};
   if (dir.ends_with(kUnfinished)) {
-    return {Code::kInvalidArgument,
-            dir + ": a checkpoint must not end in " + std::string(kUnfinished) +
-                ": a folder of that name is taken for what one that was cut short has left"};
+    return {Code::kInvalidArgument, dir + ": a checkpoint must not end in " +
+                                        std::string(kUnfinished) +
+                                        ": that name marks an interrupted checkpoint"};
   }
   if (LiesWithin(dir, store) || LiesWithin(dir + std::string(kUnfinished), store)) {
-    return {Code::kInvalidArgument, dir + ": lies within the store " + store};
+    return {Code::kInvalidArgument, dir + ": is inside the store " + store};
   }
   return {};
 }
@@ -104,8 +104,8 @@ Status DbImpl::Checkpoint(const std::string& target) {
   base::MutexLock checkpoint_lock(&checkpoint_mutex_);  // another one may be for the same folder
   if (files_->FileExists(dir)) return {Code::kInvalidArgument, dir + ": exists"};
   if (read_only_ && active_->entries() > 0) {
-    return {Code::kInvalidArgument, dir_ + " is open for reading only, and its log holds writes " +
-                                        "that no table has: open it for writing"};
+    return {Code::kInvalidArgument, dir_ + " is open only for reading, and its log holds writes " +
+                                        "that are in no table: open it for writing"};
   }
   if (Status status = Flush(); !status.ok()) return status;
   VersionRef version;
@@ -150,7 +150,8 @@ Status DbImpl::RemoveUnfinished(const std::string& dir) {
     const bool may_be_left = ParseFileName(name, &parsed) && parsed.type != FileType::kLog &&
                              parsed.type != FileType::kLock && parsed.type != FileType::kInfoLog;
     if (!may_be_left) {
-      return {Code::kInvalidArgument, dir + ": holds " + name + ", which no checkpoint has left"};
+      return {Code::kInvalidArgument,
+              dir + ": holds " + name + ", which is not from an interrupted checkpoint"};
     }
   }
   for (const std::string& name : names) (void)files_->RemoveFile(dir + "/" + name);
@@ -160,7 +161,7 @@ Status DbImpl::RemoveUnfinished(const std::string& dir) {
 // A table takes effect as if all its keys were written now. One that lies apart from everything in
 // the store is taken as it is; others are written anew with a sequence number above all.
 Status DbImpl::Ingest(std::span<const std::string> paths, bool move) {
-  if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
+  if (read_only_) return {Code::kInvalidArgument, dir_ + " is open only for reading"};
   std::vector<ForeignTable> tables;
   for (const std::string& path : paths) {
     auto bytes = files_->GetFileSize(path);

@@ -147,7 +147,7 @@ TEST_F(DbCopyTest, ACheckpointTakesAwayNoFilesOfOthers) {
   ASSERT_TRUE(files.RenameFile("/copy.unfinished/thesis.txt", "/copy.unfinished/000007.ldb").ok());
   EXPECT_TRUE(db->Checkpoint("/copy").ok());
   // Nor is one made that another would take for that.
-  EXPECT_EQ(db->Checkpoint("").message(), "an empty name is no folder for a checkpoint");
+  EXPECT_EQ(db->Checkpoint("").message(), "the name of the checkpoint's folder is empty");
   for (const std::string dir : {"/b.unfinished", "/b.unfinished/", "/.unfinished"}) {
     const Status status = db->Checkpoint(dir);
     EXPECT_EQ(status.code(), Code::kInvalidArgument) << dir;

@@ -73,7 +73,7 @@ void DbImpl::MakeSpareLogLocked() {
 void DbImpl::NoteFlushFailureLocked(const Status& status) {
   if (status.code() != Code::kRetryLater || flush_retries_ >= kRetriesMax)
     return FailWritesLocked(status);
-  if (flush_retries_++ == 0) Log("a flush is tried again: " + status.ToString());
+  if (flush_retries_++ == 0) Log("trying a flush again: " + status.ToString());
   const uint64_t due_ns = base::NowNs() + kRetryAfterNs;
   while (!stopping_.load(std::memory_order_relaxed) && base::NowNs() < due_ns)
     flush_work_.WaitFor(&mutex_, static_cast<int>(kRetryAfterNs / 1'000'000));

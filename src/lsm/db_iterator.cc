@@ -248,7 +248,7 @@ void DbIterator::StepBeforeCurrent() {
 bool DbIterator::Parse(ParsedKey* entry) {
   const std::string_view key = internal_->key();
   if (!table::ParseInternalKey(key, entry)) {
-    if (status_.ok()) status_ = Status(Code::kCorruption, "an entry's key is no internal key");
+    if (status_.ok()) status_ = Status(Code::kCorruption, "an entry's key is not an internal key");
     End();
     return false;
   }

@@ -29,7 +29,7 @@ Status DbImpl::Flush() {
 // table that was flushed or moved to it.
 Status DbImpl::CompactRange(const CompactRangeOptions& options, const std::string_view* begin,
                             const std::string_view* end) {
-  if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
+  if (read_only_) return {Code::kInvalidArgument, dir_ + " is open only for reading"};
   if (Status status = Flush(); !status.ok()) return status;
   const UserKeyRange range{begin, end};
   int deepest = 1;

@@ -277,7 +277,7 @@ Status DbImpl::KeepUnnamedTablesLocked() {
     if (!ParseFileName(name, &parsed) || parsed.type != FileType::kTable) continue;
     Status status = KeepInLost(files_, dir_, name, versions_->next_file_number());
     if (!status.ok()) return status;
-    Log("the manifest's end is torn, and does not name " + name + ": it is kept in lost");
+    Log(name + " is kept in lost/: the manifest's torn end may have named it");
   }
   return {};
 }
@@ -324,7 +324,7 @@ Status DbImpl::FlushReplayedLocked(VersionEdit* edit) {
 
 void DbImpl::NoteDamage() {
   for (const LogReplay::Damage& damage : damages_) {
-    Log("passed over " + std::to_string(damage.bytes) + " bytes: " + damage.what.ToString());
+    Log("skipped " + std::to_string(damage.bytes) + " bytes: " + damage.what.ToString());
     events_.Tell([damage](EventListener* listener) {
       listener->OnDamage(damage.file, damage.bytes, damage.what);
     });

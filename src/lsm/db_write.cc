@@ -60,13 +60,13 @@ Status DbImpl::Delete(const WriteOptions& options, std::string_view key) {
 }
 
 Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
-  if (batch == nullptr) return {Code::kInvalidArgument, "there is no batch to write"};
-  if (read_only_) return {Code::kInvalidArgument, dir_ + " is open for reading only"};
+  if (batch == nullptr) return {Code::kInvalidArgument, "the batch is null"};
+  if (read_only_) return {Code::kInvalidArgument, dir_ + " is open only for reading"};
   const uint32_t count = batch->Count();
   const size_t bytes = batch->ApproximateSize();
   // Lengths in it have 32 bits, so one that holds a longer key or value is longer, too.
   if (bytes > kChangesBytesMax)
-    return {Code::kInvalidArgument, "a batch of 4 GiB - 64 MiB or more"};
+    return {Code::kInvalidArgument, "a batch must be smaller than 4 GiB - 64 MiB"};
   if (const uint64_t us = throttle_.Admit(bytes); us > 0) {
     statistics_.Add(Statistics::kSlowdowns, 1);
     statistics_.Add(Statistics::kSlowdownUs, us);
@@ -113,7 +113,7 @@ Status DbImpl::Write(const WriteOptions& options, WriteBatch* batch) {
 // Only a store whose files were made up gets as far.
 Status DbImpl::CheckNumbersLeft(uint64_t count) const {
   if (assigned_ < table::kSequenceMax - count) return {};
-  return {Code::kNoMemory, dir_ + ": no sequence number is left"};
+  return {Code::kNoMemory, dir_ + ": all sequence numbers are used up"};
 }
 
 // False where it is not shown: it failed (FailWrites was called), or one before it did.

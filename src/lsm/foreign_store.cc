@@ -179,7 +179,7 @@ Result<bool> IsRocksDbTable(FileSystem* files, const std::string& path) {
 
 Status OfRocksDb(const std::string& path) {
   return {Code::kInvalidArgument,
-          path + " is RocksDB's: its store has another format, and is left as it is"};
+          path + " belongs to RocksDB, whose store has a different format; it is left unchanged"};
 }
 
 // A sequence number, with which a log's record begins, may be any tag, too.

@@ -77,14 +77,14 @@ LogReader::Next LogReader::NextFragment(Fragment* fragment) {
   // What is too short for a header at a whole block's end is filling.
   while (block_.size() - at_ < kLogHeaderBytes) {
     if (at_ < block_.size() && block_.size() < kLogBlockBytes) {
-      reason_ = "the file ends within a header";
+      reason_ = "the file ends inside a header";
       return Next::kBad;
     }
     if (!NextBlock()) return Next::kEnd;
   }
   if (!ParseAt(at_, fragment)) return Next::kBad;
   if (!Begins(fragment->type) && !in_record_) {
-    reason_ = "a record without its beginning";
+    reason_ = "a record without its start";
     return Next::kBad;
   }
   at_ += kLogHeaderBytes + fragment->payload.size();
@@ -109,7 +109,7 @@ bool LogReader::ParseAt(size_t at, Fragment* fragment) {
   const char* header = block_.data() + at;
   const size_t left = block_.size() - at;
   if (left < kLogHeaderBytes || !IsFragmentType(header[6])) {
-    reason_ = "no header of a record";
+    reason_ = "not a record's header";
     return false;
   }
   const size_t bytes = PayloadBytes(header);

@@ -32,7 +32,7 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
   closed_ = mark_ && IsMarkedLog(number);
   if (closed_ && torn_) {
     ended_ = true;
-    return Lose(number, 0, Cause::kNotAsClosed, "a log before it is torn");
+    return Lose(number, 0, Cause::kNotAsClosed, "an earlier log is torn");
   }
   LogReader reader(file->get(), nullptr, LogReader::Mode::kStop);
   bool broke = false;
@@ -48,8 +48,8 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
   if (closed_ && reader.valid_bytes() < mark_->log_bytes) {
     ended_ = torn_ = true;
     return Lose(number, mark_->log_bytes - reader.valid_bytes(), Cause::kNotAsClosed,
-                std::to_string(mark_->log_bytes) + " bytes were in it, and only " +
-                    std::to_string(reader.valid_bytes()) + " are whole");
+                "it had " + std::to_string(mark_->log_bytes) + " bytes, of which only " +
+                    std::to_string(reader.valid_bytes()) + " are intact");
   }
   return damaged ? EndDamaged(number, reader, apply) : EndTorn(number, reader);
 }
@@ -59,7 +59,7 @@ Status LogReplay::ReplayOne(uint64_t number, const Apply& apply) {
 Result<std::unique_ptr<SequentialFile>> LogReplay::OpenLog(const std::string& path) const {
   auto file = files_->NewSequentialFile(path);
   if (file || file.error().code() != Code::kNotFound) return file;
-  return Status(Code::kCorruption, path + " was there, and is missing");
+  return Status(Code::kCorruption, path + " existed before and is now missing");
 }
 
 // Another store's log of the mark's number is told by its first record.
@@ -88,19 +88,20 @@ Status LogReplay::TakeRecords(uint64_t number, LogReader* reader, const Apply& a
     auto bytes = files_->GetFileSize(LogFileName(dir_, number));
     const uint64_t lost = bytes ? *bytes - reader->record_offset() : record.size();
     if (closed_) {
-      return Lose(number, lost, Cause::kNotAsClosed, "what its records follow is missing");
+      return Lose(number, lost, Cause::kNotAsClosed, "the records before its own are missing");
     }
     if (why == Break::kBadRecord) {
       return Lose(number, lost, Cause::kDamage,
-                  "no write that could follow, at byte " + std::to_string(reader->record_offset()));
+                  "a record that cannot follow the one before, at byte " +
+                      std::to_string(reader->record_offset()));
     }
     if (is_first && unexplained_.log != 0) {
-      Status status = Lose(unexplained_.log, unexplained_.bytes, Cause::kDamage,
-                           "damaged at byte " + std::to_string(unexplained_.at) +
-                               ", and a later log goes on behind it");
+      Status status = Lose(
+          unexplained_.log, unexplained_.bytes, Cause::kDamage,
+          "damaged at byte " + std::to_string(unexplained_.at) + ", although a later log follows");
       if (!status.ok()) return status;
     }
-    return Lose(number, lost, Cause::kPowerCut, "records that follow a hole");
+    return Lose(number, lost, Cause::kPowerCut, "records after a gap");
   }
   return {};
 }
@@ -129,8 +130,7 @@ Status LogReplay::EndDamaged(uint64_t number, const LogReader& reader, const App
     if (last_ != before) {
       if (!end) return {};
       ended_ = true;
-      return Lose(number, reader.file_bytes() - *end, Cause::kPowerCut,
-                  "records that follow a hole");
+      return Lose(number, reader.file_bytes() - *end, Cause::kPowerCut, "records after a gap");
     }
   }
   ended_ = true;
@@ -138,7 +138,7 @@ Status LogReplay::EndDamaged(uint64_t number, const LogReader& reader, const App
   return Lose(number, reader.file_bytes() - reader.valid_bytes(),
               *power_cut ? Cause::kPowerCut : Cause::kDamage,
               "damaged at byte " + std::to_string(reader.valid_bytes()) +
-                  ", and what was written later stands behind it");
+                  ", although later records follow");
 }
 
 Status LogReplay::EndTorn(uint64_t number, const LogReader& reader) {
@@ -208,7 +208,7 @@ Status LogReplay::Lose(uint64_t number, uint64_t bytes, Cause cause, const std::
   const std::string path = LogFileName(dir_, number);
   const bool closed = cause == Cause::kNotAsClosed;
   std::string text = path + ": ";
-  if (closed) text += "the store was closed, and is not as it was: ";
+  if (closed) text += "changed since the store was closed: ";
   text += why;
   logs_with_losses_.push_back(number);
   const bool refused = closed ? rule_ != LogDamage::kPassOverEven

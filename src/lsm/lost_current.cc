@@ -19,8 +19,8 @@ Status CheckCurrentIsNotLost(FileSystem* files, const std::string& dir) {
     if (!ParseFileName(name, &parsed)) continue;
     if (parsed.type == FileType::kTable || parsed.type == FileType::kLog ||
         (parsed.type == FileType::kManifest && parsed.number > 1)) {
-      return {Code::kCorruption, CurrentFileName(dir) + " is missing, but there is " + name +
-                                     ": repair the store, or destroy it"};
+      return {Code::kCorruption, CurrentFileName(dir) + " is missing, but the folder contains " +
+                                     name + ": repair the store, or destroy it"};
     }
   }
   return {};

@@ -127,7 +127,7 @@ Result<ManifestState> ReadManifest(SequentialFile* file, const std::string& path
   }
   // Each record is one write, so that a crash leaves it cut, or without a sector.
   if (state.end == LogEnd::kTorn && !reader.cut_short() && !reader.misses_whole_sector()) {
-    return Damaged(path, reason.text() + ", which no crash leaves");
+    return Damaged(path, reason.text() + ", which a crash cannot cause");
   }
   state.edit = replay.Whole();
   state.valid_bytes = reader.valid_bytes();
@@ -143,7 +143,7 @@ Status CheckFileNumbers(const VersionEdit& edit, const std::string& path) {
                                edit.prev_log_number.value_or(0)});
   for (const NewFile& table : edit.new_files) highest = std::max(highest, table.number);
   if (highest <= kFileNumberMax) return {};
-  return Damaged(path, "no store has a file " + std::to_string(highest));
+  return Damaged(path, "no store can have a file " + std::to_string(highest));
 }
 
 std::optional<uint64_t> IdentityOfManifest(FileSystem* files, const std::string& path) {

@@ -108,7 +108,7 @@ Status Repair::Find() {
     }
     numbers_.insert(parsed.number);
     if (HoldsData(parsed.type) && !files_->FileExists(PathOf(name))) {
-      Say(PathOf(name) + ": a link to nothing, or gone by now");
+      Say(PathOf(name) + ": a dangling link, or removed meanwhile");
       names_alone_.push_back(name);
       continue;
     }
@@ -124,7 +124,7 @@ Status Repair::Find() {
 }
 
 void Repair::GiveUpName(const std::string& name) {
-  Say(PathOf(name) + ": no store gives that name");
+  Say(PathOf(name) + ": no store uses such a name");
   to_give_up_.push_back(name);  // or the next opening deletes it
 }
 
@@ -135,7 +135,7 @@ Status Repair::FindStore(std::vector<std::string>* names) const {
     ParsedFileName parsed;
     return ParseFileName(name, &parsed) && HoldsData(parsed.type);
   });
-  return some ? Status() : Status(Code::kNotFound, dir_ + ": there is no file of a store");
+  return some ? Status() : Status(Code::kNotFound, dir_ + ": this folder contains no store");
 }
 
 // Of a store of RocksDB that has lost its other files.
@@ -165,7 +165,7 @@ void Repair::OpenInfoLog() {
 Status Repair::TakeTables() {
   for (const NewFile& table : source_.edit().new_files) {
     if (found_.tables.contains(table.number)) continue;
-    Say(TableFileName(dir_, table.number) + " is missing, and the manifest names it");
+    Say(TableFileName(dir_, table.number) + " is missing, although the manifest names it");
     report_.tables_missing++;
   }
   for (const uint64_t number : found_.tables) {
@@ -209,7 +209,7 @@ Status Repair::TakeTable(uint64_t number) {
   const std::string path = PathOfTable(number);
   const std::string old_path = OldTableFileName(dir_, number);
   if (path != old_path && files_->FileExists(old_path)) {
-    Say(old_path + " is there twice: nobody looks at this one");
+    Say(old_path + " exists twice; this one is ignored");
     GiveUpTable(old_path);
   }
   const RepairSource::Verdict verdict = source_.JudgeTable(number);
@@ -266,13 +266,13 @@ Status Repair::Salvage(const std::string& path, Kept* kept) {
   report_.table_blocks_dropped += salvage.skipped_blocks();
   report_.table_entries_dropped += salvage.skipped_entries();
   Say(path + ": kept " + std::to_string(salvage.entries()) + " entries of " +
-      std::to_string(salvage.blocks()) + " blocks, gave up " +
+      std::to_string(salvage.blocks()) + " blocks, dropped " +
       std::to_string(salvage.skipped_blocks()) + " blocks" +
-      (salvage.by_index() ? "" : " (its index is damaged: it was searched for blocks)"));
+      (salvage.by_index() ? "" : " (its index is damaged, so it was searched for blocks)"));
   if (salvage.not_looked_at() > 0) {
     Say(path + ": " + std::to_string(salvage.not_looked_at()) +
-        " places that may be blocks were passed over, for too many lie over one another, or their "
-        "keys are hundreds of times as long as they");
+        " places that may be blocks were skipped: too many of them overlap, or their keys are "
+        "hundreds of times their size");
   }
   if (!status.ok() || salvage.entries() == 0) {
     builder.Abandon();

@@ -48,7 +48,8 @@ void Repair::MoveNames(LostFiles* lost) {
   for (const std::string& name : names_alone_) {
     std::string kept;
     const Status status = lost->Move(name, &next_file_, &kept);
-    Say(status.ok() ? PathOf(name) + " is no file, and lost/" + kept + " now" : status.ToString());
+    Say(status.ok() ? PathOf(name) + " is not a file; it was moved to lost/" + kept
+                    : status.ToString());
   }
 }
 
@@ -86,7 +87,7 @@ void Repair::RemoveOldFiles() {
   }
   for (const std::string& name : to_give_up_) {
     const Status status = files_->RemoveFile(PathOf(name));
-    if (!status.ok()) Say(status.ToString() + " (it is in lost as well)");
+    if (!status.ok()) Say(status.ToString() + " (it is also in lost/)");
   }
   for (const std::string& path : superseded_) {
     const Status status = files_->RemoveFile(path);

@@ -50,7 +50,7 @@ Status Repair::TakeLog(uint64_t number) {
   if (!file) {
     if (!IsOfTheFile(file.error())) return file.error();
     before_log_.reset();
-    Say(file.error().ToString() + ": nothing of it is taken");
+    Say(file.error().ToString() + ": none of it is used");
     return {};
   }
   DropCounter dropped;
@@ -89,7 +89,7 @@ Status Repair::TakeLog(uint64_t number) {
     before_log_ = numbers.last();
   }
   if (dropped.bytes() + refused > 0) {
-    Say(path + ": passed over " + std::to_string(dropped.bytes() + refused) + " bytes");
+    Say(path + ": skipped " + std::to_string(dropped.bytes() + refused) + " bytes");
   }
   return WriteMemTable(*memtable);
 }

@@ -73,7 +73,9 @@ Status Repair::CountNumbers() {
     return far;
   });
   const std::optional<uint64_t> next = FirstFree(taken, found_.logs);
-  if (!next) return {Code::kUnsupported, dir_ + ": the numbers of its files leave no room for new"};
+  if (!next)
+    return {Code::kUnsupported,
+            dir_ + ": its files have such high numbers that none are left for new files"};
   first_new_ = next_file_ = *next;
   return {};
 }
@@ -85,7 +87,7 @@ Status Repair::Renumber(Kept* kept) {
   made_.insert(to);
   Status status = LinkOrCopy(files_, kept->path, to);
   if (!status.ok()) return status;
-  Say(kept->path + " is " + to + " now: no store gives such numbers");
+  Say("renamed " + kept->path + " to " + to + ": no store uses such numbers");
   GiveUpTable(kept->path);
   kept->file.number = number;
   kept->path = to;

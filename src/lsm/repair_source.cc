@@ -42,7 +42,7 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
   RepairSource source;
   const Candidate* const best = Best(*candidates, current ? *current : 0);
   if (best == nullptr) {
-    say("no manifest can be read: taking every table");
+    say("no manifest can be read: using every table");
     return source;
   }
   source.number_ = best->number;
@@ -63,11 +63,11 @@ Result<RepairSource> RepairSource::Choose(FileSystem* files, const std::string& 
       (std::ranges::any_of(numbers, is_later) || (current && is_later(*current)));
   source.lost_end_ = may_be_old || best->manifest.lost_records || !best->TellsAState();
   const std::string path = ManifestFileName(dir, best->number);
-  if (!current || *current != best->number) say("going by " + path);
+  if (!current || *current != best->number) say("using " + path);
   if (!source.has_manifest()) {
-    say(path + " has lost its beginning: taking every table that it does not remove");
+    say(path + " has lost its start: using every table that it does not remove");
   } else if (source.lost_end_) {
-    say(path + " has lost records: also taking tables that they may have added");
+    say(path + " has lost records: also using tables that they may have added");
   } else if (source.lacks_tables_ || source.lacks_log_) {
     say(path + " names files that are missing");
   }

@@ -33,7 +33,7 @@ Status CopyFile(FileSystem* files, const std::string& from, const std::string& t
   } while (!piece.empty());
   if (copied != *bytes) {
     return {Code::kIoError, "copy " + from + ": " + std::to_string(copied) +
-                                " bytes were read, and it has " + std::to_string(*bytes)};
+                                " bytes were read, but its size is " + std::to_string(*bytes)};
   }
   if (Status status = (*target)->Sync(); !status.ok()) return status;
   return (*target)->Close();

@@ -36,7 +36,8 @@ class StringSource final : public SequentialFile {
       : content_(content), fail_at_(fail_at) {}
   Status Read(size_t bytes, std::string_view* result, char* scratch) override {
     const size_t take = std::min(bytes, content_.size() - at_);
-    if (at_ + take > fail_at_) return Status(Code::kIoError, "no more of the string is readable");
+    if (at_ + take > fail_at_)
+      return Status(Code::kIoError, "the rest of the string is unreadable");
     std::copy_n(content_.data() + at_, take, scratch);
     *result = {scratch, take};
     at_ += take;

@@ -35,8 +35,9 @@ std::string TableCache::PathOf(uint64_t number) const {
 // Of a table that was there when the store was opened.
 Status TableCache::Gone(const std::string& path) const {
   if (!beside_writers_) return {Code::kCorruption, path + " is missing"};
-  return {Code::kRetryLater,
-          path + " is gone: whoever writes to the store needs it no more; open the store again"};
+  return {
+      Code::kRetryLater,
+      path + " is gone: another process writes to the store and dropped it; open the store again"};
 }
 
 Result<std::shared_ptr<const table::Table>> TableCache::Open(const FileMeta& file) {
@@ -58,7 +59,7 @@ Result<std::shared_ptr<const table::Table>> TableCache::Open(const FileMeta& fil
   // Longer does no harm: the table is read from the end that the manifest names, as LevelDB does.
   if (bytes.value() < file.bytes) {
     return Status(Code::kCorruption, path + " has " + std::to_string(bytes.value()) +
-                                         " bytes and should have " + std::to_string(file.bytes));
+                                         " bytes, but should have " + std::to_string(file.bytes));
   }
   Result<std::unique_ptr<table::Table>> table =
       table::Table::Open(options_, std::move(opened.value()), file.bytes, std::move(path));

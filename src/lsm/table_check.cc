@@ -28,7 +28,7 @@ Status TableCheck::Run(FileSystem* files, const Progress& progress) {
   if (!table) return Take(table.error());
   bytes_ = (*table)->bytes();
   if (expected_ != nullptr && bytes_ < expected_->bytes) {
-    problem_(path_ + ": it is " + std::to_string(bytes_) + " bytes long; the manifest says " +
+    problem_(path_ + ": it is " + std::to_string(bytes_) + " bytes long, but the manifest says " +
              std::to_string(expected_->bytes));
   }
   if (Status status = CheckFilter(**table); !status.ok()) return status;
@@ -107,12 +107,13 @@ Status TableCheck::CheckBlock(const table::TableFile& table, const table::BlockH
 
 const char* TableCheck::CheckEntry(std::string_view key, uint64_t block_offset) {
   table::ParsedKey parsed;
-  if (!table::ParseInternalKey(key, &parsed)) return "an entry's key is no key of a store";
+  if (!table::ParseInternalKey(key, &parsed)) return "an entry's key is not a key of a store";
   if (entries_ > 0 && comparator_.Compare(last_key_, key) >= 0) return "keys out of order";
   if (!floor_.empty() && comparator_.Compare(floor_, key) >= 0) {
     return "keys not above what the index says of the block before";
   }
-  if (parsed.sequence > last_sequence_) return "an entry is newer than the manifest's last";
+  if (parsed.sequence > last_sequence_)
+    return "an entry is newer than the manifest's last sequence number";
   if (!filter_.empty() && !filter_.KeyMayMatch(block_offset, key)) {
     return "the filter denies a key that is in it";
   }
@@ -124,7 +125,7 @@ const char* TableCheck::CheckEntry(std::string_view key, uint64_t block_offset) 
 void TableCheck::CheckEnds() {
   if (!blocks_whole_) return;
   if (entries_ == 0) {
-    problem_(path_ + ": it holds nothing");
+    problem_(path_ + ": it is empty");
   } else if (expected_ != nullptr &&
              (first_key_ != expected_->smallest || last_key_ != expected_->largest)) {
     problem_(path_ + ": its first or last key is not what the manifest says");

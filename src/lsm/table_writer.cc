@@ -47,12 +47,13 @@ class StoreTableWriter final : public TableWriter {
   }
 
   Status Put(std::string_view key, std::string_view value) override {
-    if (finished_) return {Code::kInvalidArgument, path_ + ": it is finished"};
+    if (finished_) return {Code::kInvalidArgument, path_ + ": it is already finished"};
     if (builder_.entries() > 0 && comparator_.CompareUser(last_key_, key) >= 0) {
-      return {Code::kInvalidArgument, path_ + ": keys must come in order, each once"};
+      return {Code::kInvalidArgument,
+              path_ + ": keys must be in ascending order without duplicates"};
     }
     if (key.size() + value.size() > kChangesBytesMax) {
-      return {Code::kInvalidArgument, path_ + ": an entry of 4 GiB - 64 MiB or more"};
+      return {Code::kInvalidArgument, path_ + ": an entry must be smaller than 4 GiB - 64 MiB"};
     }
     last_key_.assign(key);
     internal_key_.clear();
@@ -62,8 +63,8 @@ class StoreTableWriter final : public TableWriter {
   }
 
   Status Finish() override {
-    if (finished_) return {Code::kInvalidArgument, path_ + ": it is finished"};
-    if (builder_.entries() == 0) return {Code::kInvalidArgument, path_ + ": nothing was put"};
+    if (finished_) return {Code::kInvalidArgument, path_ + ": it is already finished"};
+    if (builder_.entries() == 0) return {Code::kInvalidArgument, path_ + ": it has no entries"};
     finished_ = true;  // also where it fails: what is in the file cannot be gone on with
     Status status = builder_.Finish();
     if (status.ok()) status = file_->Sync();

@@ -140,8 +140,8 @@ Result<std::shared_ptr<const Version>> Version::Apply(const VersionEdit& edit) c
     files.insert(files.end(), added[level].begin(), added[level].end());
     if (!removed[level].empty()) {
       return Status(Code::kCorruption, "table " + std::to_string(*removed[level].begin()) +
-                                           " is to be removed from level " + std::to_string(level) +
-                                           ", where it is not");
+                                           " cannot be removed from level " +
+                                           std::to_string(level) + ", because it is not there");
     }
     auto made = Level::Make(*comparator_, static_cast<int>(level), std::move(files));
     if (!made) return made.error();

@@ -161,8 +161,8 @@ Status VersionEdit::DecodeFrom(std::string_view record) {
     const size_t at = bytes - record.size();
     if (!TakeField(&record, this)) {
       *this = {};
-      return Status(Code::kCorruption,
-                    "no field of a version edit at byte " + std::to_string(at) + " of its record");
+      return Status(Code::kCorruption, "not a field of a version edit at byte " +
+                                           std::to_string(at) + " of its record");
     }
   }
   return {};

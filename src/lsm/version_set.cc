@@ -67,8 +67,7 @@ Status VersionSet::Recover() {
   if (Status status = CheckFilesPresent(state, path); !status.ok()) return status;
   manifest_was_torn_ = state.valid_bytes < state.file_bytes;
   if (state.end == LogEnd::kTorn) {
-    Log(path + ": passed over its end, which is torn, behind byte " +
-        std::to_string(state.valid_bytes));
+    Log(path + ": skipped its torn end after byte " + std::to_string(state.valid_bytes));
   }
   TakeState(state, number.value(), std::move(version.value()));
   return {};
@@ -103,7 +102,7 @@ Status VersionSet::CheckFilesPresent(const ManifestState& state, const std::stri
   }
   if (missing > 0) {
     return Status(Code::kCorruption, path + " names " + std::to_string(missing) +
-                                         " tables that are missing, as " +
+                                         " tables that are missing, such as " +
                                          TableFileName(dir_, first_missing));
   }
   // A log goes only when a later record names a later one, so that record is lost: it stood in the
@@ -190,7 +189,7 @@ Status VersionSet::Write(VersionEdit* edit, Turn* turn) {
     Status status = BeginManifest(edit, turn);
     if (turn->in_doubt) manifest_ = {};  // CURRENT may name the other one
     if (status.ok() || turn->in_doubt) return status;
-    Log("could not begin a new manifest, going on with a long one: " + status.ToString());
+    Log("could not begin a new manifest, so the long one continues: " + status.ToString());
   }
   // The names of tables and logs must be safe before the manifest names them.
   Status status = turn->names_files ? files_->SyncDir(dir_) : Status();
@@ -199,7 +198,7 @@ Status VersionSet::Write(VersionEdit* edit, Turn* turn) {
   status = manifest_.Add(*edit);
   if (status.ok()) return status;
   // Nobody knows what the manifest has now. A fresh one settles it; until then both may be true.
-  Log("could not write to the manifest, beginning a new one: " + status.ToString());
+  Log("could not write to the manifest, so a new one begins: " + status.ToString());
   turn->in_doubt = true;
   manifest_ = {};
   return BeginManifest(edit, turn);

@@ -31,7 +31,8 @@ size_t PrefixedBytesMax(std::string_view text) { return base::kVarint32BytesMax 
 // Calls change(type, key, value) for each, as far as the bytes are a batch's.
 template <typename Change>
 Status ForEach(std::string_view contents, Change&& change) {
-  if (contents.size() < WriteBatchInternal::kHeaderBytes) return Malformed("shorter than its head");
+  if (contents.size() < WriteBatchInternal::kHeaderBytes)
+    return Malformed("shorter than its header");
   const uint32_t count = WriteBatchInternal::CountOf(contents);
   std::string_view rest = contents.substr(WriteBatchInternal::kHeaderBytes);
   uint32_t seen = 0;
@@ -43,14 +44,14 @@ Status ForEach(std::string_view contents, Change&& change) {
     }
     std::string_view key;
     std::string_view value;
-    if (!base::GetLengthPrefixed(&rest, &key)) return Malformed("a key is cut");
+    if (!base::GetLengthPrefixed(&rest, &key)) return Malformed("a key is cut short");
     if (type == ValueType::kValue && !base::GetLengthPrefixed(&rest, &value)) {
-      return Malformed("a value is cut");
+      return Malformed("a value is cut short");
     }
-    if (seen == count) return Malformed("more changes than it counts");
+    if (seen == count) return Malformed("more changes than its header says");
     change(type, key, value);
   }
-  return seen == count ? Status() : Malformed("fewer changes than it counts");
+  return seen == count ? Status() : Malformed("fewer changes than its header says");
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ void WriteBatch::Append(const WriteBatch& source) {
 uint32_t WriteBatch::Count() const { return WriteBatchInternal::CountOf(rep_); }
 
 Status WriteBatch::Iterate(Handler* handler) const {
-  if (handler == nullptr) return {Code::kInvalidArgument, "there is nobody to hand the batch to"};
+  if (handler == nullptr) return {Code::kInvalidArgument, "the handler is null"};
   return WriteBatchInternal::Iterate(rep_, handler);
 }
 
@@ -117,7 +118,7 @@ void WriteBatchInternal::SetSequence(WriteBatch* batch, table::SequenceNumber se
 }
 
 Status WriteBatchInternal::InsertInto(std::string_view contents, lsm::MemTable* memtable) {
-  if (contents.size() < kHeaderBytes) return Malformed("shorter than its head");
+  if (contents.size() < kHeaderBytes) return Malformed("shorter than its header");
   table::SequenceNumber sequence = SequenceOf(contents);
   if (sequence > table::kSequenceMax - CountOf(contents)) {
     return Malformed("no such sequence number");

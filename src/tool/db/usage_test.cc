@@ -124,7 +124,7 @@ TEST_F(DbUsageTest, ACheckpointWithinTheStoreIsRefused) {
   Fill();
   for (const char* target : {"/db/copy", "/db/../db/copy", "/db/copy/", "/db/a/b"}) {
     EXPECT_EQ(Run({"checkpoint", "/db", target}), Exit::kCannotRun) << target;
-    EXPECT_NE(errors.find("lies within the store /db"), errors.npos) << errors;
+    EXPECT_NE(errors.find("is inside the store /db"), errors.npos) << errors;
   }
   EXPECT_FALSE(files.FileExists("/db/copy"));
   EXPECT_FALSE(files.FileExists("/db/copy.unfinished"));
