@@ -231,7 +231,7 @@ Status FlatFileSystem::RemoveFile(const std::string& path) {
 
 Status FlatFileSystem::CreateDir(const std::string& dir) {
   MutexLock lock(&mutex_);
-  if (files_.contains(dir)) return {Code::kIoError, dir + ": there is a file of that name"};
+  if (files_.contains(dir)) return {Code::kIoError, dir + ": a file of that name exists"};
   dirs_.insert(dir);
   return Status::Ok();
 }
@@ -240,7 +240,7 @@ Status FlatFileSystem::RemoveDir(const std::string& dir) {
   MutexLock lock(&mutex_);
   const auto next = files_.lower_bound(dir + '/');
   if (next != files_.end() && next->first.starts_with(dir + '/'))
-    return {Code::kIoError, dir + ": there are files in it"};
+    return {Code::kIoError, dir + ": the folder is not empty"};
   return dirs_.erase(dir) != 0 ? Status::Ok() : NoFile(dir);
 }
 
@@ -267,7 +267,7 @@ Status FlatFileSystem::LinkFile(const std::string& from, const std::string& to) 
   const auto found = files_.find(from);
   if (found == files_.end()) return NoFile(from);
   if (!files_.emplace(to, found->second).second)
-    return {Code::kIoError, to + ": there is a file of that name"};
+    return {Code::kIoError, to + ": a file of that name exists"};
   return Status::Ok();
 }
 
@@ -275,7 +275,7 @@ Status FlatFileSystem::Truncate(const std::string& path, uint64_t bytes) {
   Result<ContentPtr> content = Find(path);
   if (!content) return content.error();
   if (bytes > (*content)->bytes().size())
-    return {Code::kIoError, path + ": is shorter than what it is to be cut to"};
+    return {Code::kIoError, path + ": the file is shorter than the new size"};
   (*content)->CutTo(bytes);
   return Status::Ok();
 }

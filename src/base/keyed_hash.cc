@@ -12,7 +12,7 @@ Result<KeyedHash> KeyedHash::Random() {
   for (size_t done = 0; done < sizeof hash.secret_;) {
     const ssize_t got = getrandom(bytes + done, sizeof hash.secret_ - done, 0);
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return Status::FromErrno("random numbers for the hash of keys", errno);
+    if (got <= 0) return Status::FromErrno("get random numbers for the hash of keys", errno);
     done += static_cast<size_t>(got);
   }
   return hash;

@@ -334,7 +334,7 @@ Status MemoryFileSystem::FlipBits(const std::string& path, uint64_t offset, uint
   Result<NodePtr> node = FindFileLocked(path);
   if (!node) return node.error();
   if (offset >= (*node)->data.size()) {
-    return {Code::kInvalidArgument, "flip beyond the end of " + path};
+    return {Code::kInvalidArgument, "flip a bit beyond the end of " + path};
   }
   char& byte = (*node)->data[offset];
   byte = static_cast<char>(static_cast<uint8_t>(byte) ^ mask);

@@ -82,7 +82,7 @@ Result<size_t> ReadDirect(const Fd& fd, const std::string& path, uint64_t offset
     Result<uint64_t> file_bytes = SizeOfFd(fd, path);
     if (!file_bytes) return file_bytes.error();
     if (offset + end >= *file_bytes) return end;
-    if (Down(end) == done) return Status(Code::kIoError, "read " + path + ": it breaks off");
+    if (Down(end) == done) return Status(Code::kIoError, "read " + path + ": it ends early");
     done = Down(end);
   }
   return done;
@@ -164,7 +164,7 @@ class DirectWriter final : public WritableFile {
   Result<DirectPlace> DirectEnd() override {
     WriteWhole();
     if (!failed_.ok()) return failed_;
-    if (buffered_ != 0) return Status(Code::kUnsupported, "the end is in the middle of a block");
+    if (buffered_ != 0) return Status(Code::kUnsupported, "the file ends in the middle of a block");
     return DirectPlace{fd_.get(), written_};
   }
   void AppendedDirect(uint64_t bytes) override {
@@ -214,7 +214,7 @@ class DirectWriter final : public WritableFile {
         failed_ = PosixError("write", path_, errno);
       } else if (count == 0 || count % kDirectAlign != 0) {
         // The disk is nearly full, or the like: the rest can't be written from here.
-        failed_ = Status(Code::kIoError, "write " + path_ + ": a part of a block was written");
+        failed_ = Status(Code::kIoError, "write " + path_ + ": only a part of a block was written");
       } else {
         done += static_cast<size_t>(count);
       }

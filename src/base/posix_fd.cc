@@ -59,7 +59,7 @@ Result<Fd> OpenNoFifo(const std::string& path, int flags, bool regular_only) {
   if (::fstat(fd->get(), &about) != 0) return PosixError("stat", path, errno);
   if (S_ISREG(about.st_mode)) return fd;  // which knows no waiting
   if (regular_only || S_ISFIFO(about.st_mode)) {
-    return Status(Code::kIoError, "open " + path + ": it is no regular file");
+    return Status(Code::kIoError, "open " + path + ": not a regular file");
   }
   const int set = ::fcntl(fd->get(), F_GETFL);
   if (set < 0 || ::fcntl(fd->get(), F_SETFL, set & ~O_NONBLOCK) != 0) {
@@ -91,7 +91,7 @@ Status WriteAll(const Fd& fd, const std::string& path, std::string_view data) {
       if (errno == EINTR) continue;
       return PosixError("write", path, errno);
     }
-    if (written == 0) return {Code::kIoError, "write " + path + ": it takes no more"};
+    if (written == 0) return {Code::kIoError, "write " + path + ": nothing was written"};
     data.remove_prefix(static_cast<size_t>(written));
   }
   return Status::Ok();
@@ -105,7 +105,7 @@ Status WriteAllAt(const Fd& fd, const std::string& path, uint64_t offset, std::s
       if (errno == EINTR) continue;
       return PosixError("write", path, errno);
     }
-    if (written == 0) return {Code::kIoError, "write " + path + ": it takes no more"};
+    if (written == 0) return {Code::kIoError, "write " + path + ": nothing was written"};
     data.remove_prefix(static_cast<size_t>(written));
     offset += static_cast<uint64_t>(written);
   }

@@ -42,7 +42,7 @@ void WriteToStderr(const char* text) {
   } catch (const std::exception& error) {
     EndWith(error.what(), EX_OSERR);
   } catch (...) {
-    EndWith("an error without a text", EX_SOFTWARE);
+    EndWith("an error without a message", EX_SOFTWARE);
   }
 }
 
@@ -68,7 +68,7 @@ int EndProgram(int status) {
   const bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
   if (written || status != EX_OK) return status;
   WriteToStderr(program_name);
-  WriteToStderr(": what was printed could not be written\n");
+  WriteToStderr(": could not write the output\n");
   return EX_IOERR;
 }
 

@@ -138,7 +138,7 @@ TEST(Program, WhatCouldNotBeWrittenIsAStatus) {
                               return EndProgram(0);
                             },
                             &errors));
-    EXPECT_EQ(errors, "weft-test: what was printed could not be written\n");
+    EXPECT_EQ(errors, "weft-test: could not write the output\n");
   }
   EXPECT_EQ(7, InChild([] {
               StartProgram("weft-test");

@@ -18,8 +18,8 @@ constexpr uint64_t kSectorBytes = 512;
 constexpr int kErrorsOfFiles[] = {EIO,   EUCLEAN, EBADMSG, EILSEQ, ENODATA,
                                   ENXIO, EISDIR,  ENOENT,  ELOOP,  ENOTDIR};
 // base/posix_fd.h and base/posix_direct.cc say these without an errno.
-constexpr std::string_view kNoRegularFile = ": it is no regular file";
-constexpr std::string_view kReasonsOfFiles[] = {kNoRegularFile, ": it breaks off"};
+constexpr std::string_view kNoRegularFile = ": not a regular file";
+constexpr std::string_view kReasonsOfFiles[] = {kNoRegularFile, ": it ends early"};
 
 }  // namespace
 

@@ -128,7 +128,7 @@ void Index::EnterLocked(Phase phase) {
 
 Status Index::StartGrowth(uint64_t wanted) {
   base::MutexLock lock(&mutex_);
-  if (growing()) return {Code::kRetryLater, "the index is growing already"};
+  if (growing()) return {Code::kRetryLater, "the index is already growing"};
   const uint64_t count = NextBucketCount(wanted);
   Result<Pages> pages = source_->Reserve(count * sizeof(task::Bucket), huge_pages_);
   if (!pages) return pages.error();

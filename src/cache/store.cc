@@ -57,15 +57,15 @@ Status CheckOptions(const CacheOptions& options) {
     return {Code::kInvalidArgument,
             "memory_bytes must be at most 4 TiB (-m 4194304): locations have 40 bits"};
   if (options.object_bytes_max < 1024 || options.object_bytes_max > (1u << 30))
-    return {Code::kInvalidArgument, "object_bytes_max must be 1 KiB to 1 GiB"};
+    return {Code::kInvalidArgument, "object_bytes_max must be from 1 KiB to 1 GiB"};
   if (options.object_bytes_max > options.memory_bytes / 2)
     return {Code::kInvalidArgument, "object_bytes_max must be at most half of memory_bytes"};
   if (options.hash_bits == 0 || options.hash_bits > 64)
-    return {Code::kInvalidArgument, "hash_bits must be 1 to 64"};
+    return {Code::kInvalidArgument, "hash_bits must be from 1 to 64"};
   if (!options.evict && options.index_policy == IndexPolicy::kSetAssociative)
-    return {Code::kInvalidArgument, "a set-associative index evicts: evict = false needs kCuckoo"};
+    return {Code::kInvalidArgument, "evict = false needs kCuckoo: a set-associative index evicts"};
   if (FirstBucketCount(options) * sizeof(task::Bucket) > options.memory_bytes / 2)
-    return {Code::kInvalidArgument, "an index for expected_items takes over half of memory_bytes"};
+    return {Code::kInvalidArgument, "an index for expected_items needs over half of memory_bytes"};
   return Status::Ok();
 }
 
@@ -231,9 +231,10 @@ Status Store::SetMemoryLimit(uint64_t bytes) {
   const uint64_t segment_bytes = log_->geometry().segment_bytes;
   const uint64_t tables = index_->table_bytes() + log_->table_bytes_soon() + ghosts_planned_bytes_;
   if (bytes < tables + log_->budget_min() * segment_bytes)
-    return {Code::kInvalidArgument, "below what the index and the largest object need"};
+    return {Code::kInvalidArgument, "the limit is too small for the index and the largest object"};
   if (bytes > std::min(kMemoryGrowthMax * options_.memory_bytes, 2 * kLogBytesMax))
-    return {Code::kInvalidArgument, "over four times the memory it was opened with, or 8 TiB"};
+    return {Code::kInvalidArgument,
+            "the limit must be at most four times the memory at start, and 8 TiB"};
   memory_limit_ = bytes;
   UpdateLogBudget();
   return Status::Ok();

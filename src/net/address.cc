@@ -106,7 +106,8 @@ Result<SocketAddress> UnixAddress(std::string_view path) {
   SocketAddress address;
   auto& local = reinterpret_cast<sockaddr_un&>(address.storage);
   if (path.empty() || path.size() >= sizeof local.sun_path) {
-    return Status(Code::kInvalidArgument, "socket path empty or too long: " + std::string(path));
+    return Status(Code::kInvalidArgument,
+                  "the socket path is empty or too long: " + std::string(path));
   }
   local.sun_family = AF_UNIX;
   std::memcpy(local.sun_path, path.data(), path.size());

@@ -9,7 +9,8 @@ namespace {
 Status CheckOptions(const LoopOptions& options, const Handler* handler) {
   const bool sane = handler != nullptr && options.tick_ms > 0 && options.take_bytes_max >= 1024 &&
                     options.output_low_bytes < options.output_high_bytes;
-  return sane ? Status::Ok() : Status(Code::kInvalidArgument, "event loop options contradict");
+  return sane ? Status::Ok()
+              : Status(Code::kInvalidArgument, "the event loop's options contradict each other");
 }
 
 template <typename Loop>

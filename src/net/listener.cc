@@ -119,7 +119,7 @@ Result<std::vector<std::unique_ptr<Listener>>> Listener::OpenTcp(const HostPort&
   auto addresses = ResolveForListening(where);
   if (!addresses) return addresses.error();
   std::vector<std::unique_ptr<Listener>> listeners;
-  Status last(Code::kInvalidArgument, "no address for '" + where.host + "'");
+  Status last(Code::kInvalidArgument, "no address found for '" + where.host + "'");
   for (SocketAddress& address : *addresses) {
     if (where.port == 0 && !listeners.empty()) address.set_port(listeners[0]->address().port());
     auto opened = OpenPatiently(address, options);

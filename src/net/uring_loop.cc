@@ -92,7 +92,9 @@ Status Try() {
   const bool as_wanted = completion->user_data == 1 && completion->res == 1 &&
                          (completion->flags & IORING_CQE_F_BUFFER) != 0 &&
                          (completion->flags & IORING_CQE_F_MORE) != 0 && trial.buffer[0] == 'x';
-  if (!as_wanted) return {Code::kUnsupported, "io_uring: multishot receive behaves otherwise"};
+  if (!as_wanted)
+    return {Code::kUnsupported,
+            "io_uring: multishot receive behaves differently from what Weft needs"};
   return Status::Ok();
 }
 

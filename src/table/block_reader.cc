@@ -17,7 +17,7 @@ Result<BlockContents> ReadStored(const BlockFile& from, const BlockHandle& handl
   const uint64_t size = from.bytes;
   if (size < kBlockTrailerBytes || handle.bytes > size - kBlockTrailerBytes ||
       handle.offset > size - kBlockTrailerBytes - handle.bytes) {
-    return BlockCorruption(from, handle.offset, "lies outside the file");
+    return BlockCorruption(from, handle.offset, "is outside the file");
   }
   const size_t wanted = handle.bytes + kBlockTrailerBytes;
   BlockContents stored;
@@ -27,7 +27,7 @@ Result<BlockContents> ReadStored(const BlockFile& from, const BlockHandle& handl
     stored.owned.reset(new (std::nothrow) char[wanted]);  // freed by the pointer
     if (stored.owned == nullptr) {
       return Status(Code::kNoMemory,
-                    *from.path + ": no room for a block of " + std::to_string(wanted) + " bytes");
+                    *from.path + ": no memory for a block of " + std::to_string(wanted) + " bytes");
     }
     Status status =
         base::ReadOnAt(*from.file, handle.offset, wanted, &stored.data, stored.owned.get());

@@ -27,7 +27,7 @@ Result<Decompressed> Allocate(size_t size) {
   room.bytes.reset(new (std::nothrow) char[size == 0 ? 1 : size]);  // freed by the pointer
   room.size = size;
   if (room.bytes == nullptr) {
-    return Status(Code::kNoMemory, "no room for a block of " + std::to_string(size) + " bytes");
+    return Status(Code::kNoMemory, "no memory for a block of " + std::to_string(size) + " bytes");
   }
   return room;
 }
@@ -36,7 +36,7 @@ Result<size_t> SnappyBytes(std::string_view stored) {
   size_t size;
   if (!snappy::GetUncompressedLength(stored.data(), stored.size(), &size) ||
       !Believable(size, stored.size(), kSnappyGainMax)) {
-    return Status(Code::kCorruption, "bad length of Snappy data");
+    return Status(Code::kCorruption, "bad length in Snappy data");
   }
   return size;
 }
@@ -50,7 +50,7 @@ Result<size_t> ZstdBytes(std::string_view stored) {
   // Unknown and error are the two largest numbers, so that they are not believed either.
   const unsigned long long size = ZSTD_getFrameContentSize(stored.data(), stored.size());
   if (!Believable(size, stored.size(), kZstdGainMax)) {
-    return Status(Code::kCorruption, "bad length of Zstd data");
+    return Status(Code::kCorruption, "bad length in Zstd data");
   }
   return static_cast<size_t>(size);
 }
@@ -61,7 +61,7 @@ struct FreeZstd {
 
 Status OpenZstd(std::string_view stored, char* to, size_t bytes) {
   thread_local const std::unique_ptr<ZSTD_DCtx, FreeZstd> context(ZSTD_createDCtx());
-  if (context == nullptr) return {Code::kNoMemory, "no room for Zstd's working memory"};
+  if (context == nullptr) return {Code::kNoMemory, "no memory for Zstd's working area"};
   const size_t got = ZSTD_decompressDCtx(context.get(), to, bytes, stored.data(), stored.size());
   return got == bytes ? Status::Ok() : Status(Code::kCorruption, "bad Zstd data");
 }

@@ -98,7 +98,7 @@ Status Table::ReadFilter(const BlockHandle& metaindex) {
   std::string_view value = it.value();
   BlockHandle handle;
   if (!handle.TakeFrom(&value)) {
-    return BlockCorruption(blocks_, metaindex.offset, "bad handle of the filter");
+    return BlockCorruption(blocks_, metaindex.offset, "bad filter handle");
   }
   Result<BlockContents> contents = ReadKept(handle);
   if (!contents) return contents.error();

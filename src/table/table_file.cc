@@ -70,7 +70,7 @@ Result<std::vector<std::pair<std::string, BlockHandle>>> TableFile::ReadHandles(
     BlockHandle to;
     std::string_view value = entries.value();
     if (!to.TakeFrom(&value)) {
-      return BlockCorruption(blocks_, handle.offset, "bad handle of a block");
+      return BlockCorruption(blocks_, handle.offset, "bad block handle");
     }
     keys_bytes += entries.key().size();
     if (keys_bytes > RestoredKeysBytesMax(block->contents.data.size())) {
@@ -85,7 +85,7 @@ Result<std::vector<std::pair<std::string, BlockHandle>>> TableFile::ReadHandles(
   if (handle.offset != footer_.index.offset) std::ranges::sort(places, {}, &BlockHandle::offset);
   for (size_t i = 1; i < places.size(); i++) {
     if (!LiesBehind(places[i], places[i - 1])) {
-      return BlockCorruption(blocks_, handle.offset, "handles of blocks that overlap");
+      return BlockCorruption(blocks_, handle.offset, "overlapping block handles");
     }
   }
   return handles;

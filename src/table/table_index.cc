@@ -50,7 +50,7 @@ Status TableIndex::TakeEntry(std::string_view key, std::string_view value, uint6
   if (size_ > 0) {
     const BlockHandle before = At(size_ - 1).handle();
     if (handle.offset < before.offset + before.bytes + kBlockTrailerBytes) {
-      return Damaged("index handles that do not rise");
+      return Damaged("index handles are not ascending");
     }
   }
   if (size_ % kLeaf == 0) leaves_.emplace_back().numbers.fill(INT64_MAX);

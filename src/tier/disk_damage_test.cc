@@ -245,7 +245,7 @@ TEST_F(DiskDamageTest, WhatIsNoItemIsAnError) {
   batch.Put("k\xff y", "no item");
   ASSERT_TRUE(tier_->Write(&batch).ok());
   EXPECT_EQ(Value("k\xff y"), "(error)");
-  EXPECT_EQ(told, "what is stored under the key k\\xff\\x20y is no item");
+  EXPECT_EQ(told, "the value of the key k\\xff\\x20y is not an item");
 }
 
 // A table that is gone is no answer about its keys.

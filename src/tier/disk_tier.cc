@@ -55,13 +55,15 @@ std::string KeyText(std::string_view key) {
   return text;
 }
 
-Status NotOfACache() { return {Code::kInvalidArgument, "not the data of a cache"}; }
+Status NotOfACache() {
+  return {Code::kInvalidArgument, "the folder holds a store that is not a cache's"};
+}
 
 // Whether what was found under `key` is an item.
 Status CheckItem(std::string_view key, std::string_view bytes) {
   Item item;
   if (DecodeItem(bytes, &item)) return {};
-  return {Code::kCorruption, "what is stored under the key " + KeyText(key) + " is no item"};
+  return {Code::kCorruption, "the value of the key " + KeyText(key) + " is not an item"};
 }
 
 // What the store of a cache holds under kStateKey; none in a new one. A store that has keys and no
@@ -340,7 +342,7 @@ cache::Miss DiskTier::WhyEnded(const Item& item, uint32_t now_s) const {
 }
 
 Status DiskTier::Flush(uint32_t at_s, uint32_t now_s) {
-  if (failed()) return {Code::kIoError, "the durable store takes no more changes"};
+  if (failed()) return {Code::kIoError, "the durable store no longer accepts changes"};
   base::MutexLock lock(&flush_mutex_);
   return at_s <= now_s ? FlushLocked(false) : NoteFlushLocked(at_s);
 }

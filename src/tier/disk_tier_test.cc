@@ -344,7 +344,8 @@ TEST_F(DiskTierTest, AnotherOnesStoreIsRefused) {
   const auto before = All();
   const Status status = Open();
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
-  EXPECT_NE(status.message().find("--data /data: not the data of a cache"), std::string::npos);
+  EXPECT_NE(status.message().find("--data /data: the folder holds a store that is not a cache's"),
+            std::string::npos);
   EXPECT_EQ(All(), before) << "it is left as it is";
 }
 
