@@ -134,14 +134,14 @@ inline typename EntryWalk<Order>::Step EntryWalk<Order>::Next() {
   const char* const at = DecodeLengths(next_, &shared, &rest_bytes, &value_bytes);
   if (at == nullptr || uint64_t{rest_bytes} + value_bytes > static_cast<uint64_t>(limit_ - at))
       [[unlikely]] {
-    return Damage("holds an entry that reaches beyond it");
+    return Damage("holds an entry that extends beyond it");
   }
   if (shared > key_.size() || (block_begins_ && shared != 0)) [[unlikely]] {
-    return Damage("holds a key that shares more than there is");
+    return Damage("holds a key that shares more bytes than the key before has");
   }
   const std::string_view rest(at, rest_bytes);
   if (!Ascends(shared, rest)) [[unlikely]] {
-    return Damage("holds keys that do not ascend");
+    return Damage("holds keys out of order");
   }
   block_begins_ = false;
   has_key_ = true;

@@ -91,11 +91,11 @@ Result<bool> TableInput::NextHandle(table::BlockHandle* handle) {
     }
     keys_bytes_ += index_.key().size();  // whoever divides a job keeps them
     if (keys_bytes_ > table::RestoredKeysBytesMax(index_block_.data.size())) {
-      return Corruption("is an index with keys too long");
+      return Corruption("is an index with too long keys");
     }
     std::string_view value = index_.value();
     table::BlockHandle next;
-    if (!next.TakeFrom(&value)) return Corruption("is an index with an entry that is no handle");
+    if (!next.TakeFrom(&value)) return Corruption("is an index with an invalid handle");
     if (EndsBefore(range_.first)) continue;
     may_reach_beyond_ = range_.end.has_value() && !EndsBefore(range_.end);
     // The keys of all further blocks lie beyond this one's separator.

@@ -27,7 +27,7 @@ Status VerifyBlocks(TableInput* input, const OutputTable& expected, Order order)
     Step step = walk.Next();
     if (step == Step::kEndOfBlock) return input->Corruption("is empty");
     if (step == Step::kEntry && entries != 0 && order.Compare(walk.key(), separator) <= 0) {
-      return input->Corruption("does not begin behind the separator before it");
+      return input->Corruption("does not begin after the separator before it");
     }
     if (step == Step::kEntry && entries == 0 && walk.key() != expected.smallest) {
       return input->Corruption("does not begin with the table's smallest key");

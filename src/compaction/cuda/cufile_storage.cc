@@ -174,7 +174,7 @@ class CufileStorage final : public DeviceStorage {
       return Status::Ok();
     }
     (void)cudaGetLastError();
-    return {Code::kDeviceLost, "what a device has made could not be copied from it"};
+    return {Code::kDeviceLost, "could not copy the device's output from it"};
   }
 
   Result<std::unique_ptr<File>> Open(int descriptor) override {

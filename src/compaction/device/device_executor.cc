@@ -29,20 +29,20 @@ uint64_t PieceBytesOf(const Job& job, uint64_t most) {
 
 Status CanDo(const Job& job) {
   if (!job.comparator->is_bytewise()) {
-    return {Code::kUnsupported, "only bytewise order can be compacted by a device"};
+    return {Code::kUnsupported, "a device can compact only bytewise order"};
   }
   if (job.format.filter != nullptr) {
     const std::optional<BloomShape> shape = job.format.filter->bloom();
     if (!shape.has_value() || !shape->of_user_keys || shape->bits_per_key > kBitsPerKeyMax) {
-      return {Code::kUnsupported, "only Bloom filters over user keys can be made by a device"};
+      return {Code::kUnsupported, "a device can make only Bloom filters over user keys"};
     }
   }
   if (job.format.block_size > kBlockBytesMax || job.output_bytes_max == 0) {
-    return {Code::kUnsupported, "blocks or tables of this size can't be made by a device"};
+    return {Code::kUnsupported, "a device cannot make blocks or tables of this size"};
   }
   if (job.lifetime.has_value() &&
       std::max(job.lifetime->expiry_offset, job.lifetime->generation_offset) > kBlockBytesMax) {
-    return {Code::kUnsupported, "values that tell their end this far behind are the CPU's"};
+    return {Code::kUnsupported, "a device cannot read an expiry this far into a value"};
   }
   return Status::Ok();
 }

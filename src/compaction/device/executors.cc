@@ -39,7 +39,7 @@ Result<std::unique_ptr<Executor>> NewCudaExecutor(int number) {
   const CudaModule* const module = reinterpret_cast<CudaModuleFunction>(*found)();
   if (!module->Fits()) {
     return Status(Code::kUnsupported,
-                  "the module for compactions on CUDA devices is of another version of Weft");
+                  "the module for compactions on CUDA devices belongs to another version of Weft");
   }
   return module->make(number);
 }
@@ -48,8 +48,8 @@ Result<std::unique_ptr<Executor>> NewCudaExecutor(int number) {
 
 Status CheckName(std::string_view device) {
   if (device == "cpu" || device == "auto" || device == "plain" || CudaNumber(device)) return {};
-  return {Code::kInvalidArgument, "there is no compaction device '" + std::string(device) +
-                                      "' (auto, cpu, plain, cuda:0, cuda:1, ...)"};
+  return {Code::kInvalidArgument, "unknown compaction device '" + std::string(device) +
+                                      "'; use auto, cpu, plain or cuda:N"};
 }
 
 Result<std::unique_ptr<Executor>> NewExecutorOn(const std::string& device) {

@@ -76,7 +76,7 @@ class MappedDevice : public PlainDevice {
     }
     const uint64_t left = kBytesToTake - std::min(kBytesToTake, taken_ + kAlignment);
     if (range_ == nullptr || count > left / size) {
-      Fail({Code::kNoMemory, "the device has no room for a piece"});
+      Fail({Code::kNoMemory, "the device has no memory for a piece"});
       return nullptr;
     }
     char* const at = range_ + taken_;

@@ -177,7 +177,7 @@ class PlainDevice {
   bool Reserve(uint64_t bytes) {
     if (!status_.ok()) return false;
     if (bytes > memory_bytes_max_ - bytes_taken_.load()) {
-      Fail({Code::kNoMemory, "the device has no room for a piece"});
+      Fail({Code::kNoMemory, "the device has no memory for a piece"});
       return false;
     }
     bytes_taken_ += bytes;

@@ -16,7 +16,7 @@ namespace weft::compaction::device {
 
 // A number that a device has made can't be: the host must not rely on it.
 inline Status CountedWrongly() {
-  return {Code::kCorruption, "a device has counted more than a piece has"};
+  return {Code::kCorruption, "a device counted more entries than a piece has"};
 }
 
 // Entries at the end of a piece whose block or filter is not complete. They have memory of their

@@ -28,7 +28,7 @@ struct PackedFilter {
 
 // Two computations of the same piece differ.
 inline Status TwoAnswers() {
-  return {Code::kCorruption, "a device has made two things of one piece"};
+  return {Code::kCorruption, "a device gave two different results for one piece"};
 }
 
 // The part of a piece that goes into one table.

@@ -32,7 +32,8 @@ bool PieceFlow::LoadInto(ReadyPiece* ready) {
   pieces_left_--;
   ready->piece = plan_.NextPiece();
   if (ready->piece.has_lost_blocks) {
-    load_status_ = {Code::kUnsupported, "the job has a table that does not end where it should"};
+    load_status_ = {Code::kUnsupported,
+                    "the job has a table that does not end at the expected place"};
   } else {
     load_status_ = LoadPiece(plan_, ready->piece, &crew_, memory_, &storage_, &ready->loaded);
   }

@@ -70,7 +70,7 @@ class Loader {
     const table::BlockHandle& handle = block.handle;
     if (handle.bytes > file.bytes || handle.offset > file.bytes - handle.bytes ||
         file.bytes - handle.bytes - handle.offset < table::kBlockTrailerBytes) {
-      return table::BlockCorruption(file, handle.offset, "lies outside the file");
+      return table::BlockCorruption(file, handle.offset, "is outside the file");
     }
     const uint64_t stored = handle.bytes + table::kBlockTrailerBytes;
     const bool follows = !extents_.empty() && extents_.back().file == &file &&

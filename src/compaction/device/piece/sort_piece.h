@@ -86,7 +86,7 @@ Status SortPiece<Device>::Decide(const UnpackPiece<Device>& unpacked) {
   if (!device_.CopyOut(&found, unpacked.findings, sizeof found).ok()) return device_.status();
   if (kept > places) return CountedWrongly();
   if (!found.any_wrong()) return Status::Ok();
-  return {Code::kUnsupported, "the job has versions that the CPU must look at"};
+  return {Code::kUnsupported, "the job has versions that only the CPU can judge"};
 }
 
 // *behind: by grandparent the first place behind it, once the device has been waited for.

@@ -152,7 +152,7 @@ Status UnpackPiece<Device>::AwaitFindings() {
   if (!device_.CopyOut(&found, findings, sizeof found).ok()) return device_.status();
   if (!found.any_wrong()) return Status::Ok();
   is_mistyped = found.mistyped != 0;
-  return {Code::kUnsupported, "the job has tables that the CPU must look at"};
+  return {Code::kUnsupported, "the job has tables that only the CPU can judge"};
 }
 
 template <typename Device>
@@ -185,7 +185,7 @@ Status UnpackPiece<Device>::Decode(const Carry<Device>& carry) {
   first_entry_ = carry.count;
   if (decoded_ > block_bytes_) return CountedWrongly();
   if (decoded_ + first_entry_ >= ~uint32_t{0} || key_room_bytes_ > kKeyRoomBytesMax) {
-    return {Code::kUnsupported, "a piece of the job has too many entries, or too long keys"};
+    return {Code::kUnsupported, "a piece of the job has too many entries or too long keys"};
   }
   uint32_t bytes_max = blocks_.bytes_max;
   uint64_t all_bytes = block_bytes_ + key_room_bytes_;
@@ -232,7 +232,7 @@ Status UnpackPiece<Device>::FindRanges(const Piece& piece, const LoadedPiece& lo
   for (size_t run = 0; run < runs; run++) {
     if (edges[run].end > first_entry_ + decoded_) return CountedWrongly();
     if (!IsInside(piece.runs[run], edges[run], ranges[run])) {
-      return {Code::kUnsupported, "the job has a table that tells wrongly where its keys are"};
+      return {Code::kUnsupported, "the job has a table whose index is wrong about its keys"};
     }
     ranges[run].place = entry_count;
     entry_count += ranges[run].end - ranges[run].begin;
