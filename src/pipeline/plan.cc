@@ -54,16 +54,16 @@ std::string_view TakeWord(std::string_view* text) {
 
 Result<Stage> ParseStage(std::string_view* text) {
   Stage stage;
-  if (!Skip(text, "[")) return InvalidPlan("a stage begins with '['");
+  if (!Skip(text, "[")) return InvalidPlan("a stage must begin with '['");
   while (!Skip(text, "]")) {
     const std::string_view word = TakeWord(text);
-    if (word.empty()) return InvalidPlan("a stage ends with ']'");
+    if (word.empty()) return InvalidPlan("a stage must end with ']'");
     const std::optional<Task> task = TaskOfName(word);
-    if (!task) return InvalidPlan("no task is called '" + std::string(word) + "'");
+    if (!task) return InvalidPlan("unknown task '" + std::string(word) + "'");
     stage.tasks.push_back(*task);
   }
   stage.processor = TakeWord(text);
-  if (stage.processor.empty()) return InvalidPlan("a processor's name follows ']'");
+  if (stage.processor.empty()) return InvalidPlan("a processor's name must follow ']'");
   return stage;
 }
 
@@ -117,13 +117,13 @@ Status Plan::Check() const {
   for (const auto& [earlier, later] : kOrder) {
     if (StageOf(earlier) > StageOf(later))
       return InvalidPlan(std::string(TaskName(later)) + " needs " + std::string(TaskName(earlier)) +
-                         " in its own stage or before");
+                         " in its own stage or an earlier one");
   }
   if (StageOf(Task::kReceive) != 0 || StageOf(Task::kSend) + 1 != stages_.size())
-    return InvalidPlan("RV is in the first stage and SD in the last");
+    return InvalidPlan("RV must be in the first stage and SD in the last");
   for (const Task task : kCpuOnly) {
     if (stages_[StageOf(task)].processor != "cpu")
-      return InvalidPlan(std::string(TaskName(task)) + " runs on the cpu only");
+      return InvalidPlan(std::string(TaskName(task)) + " runs only on the cpu");
   }
   return Status::Ok();
 }

@@ -80,7 +80,7 @@ Status PlanRunner::AddRun(const cache::Session* beside) {
   run->batch_ = std::move(batch.value());
   run->route_ = route_;
   run->session_ = store_->NewSession(runs_.empty() ? beside : &runs_[0]->session());
-  if (run->session_ == nullptr) return {Code::kNoMemory, "too many batches under way"};
+  if (run->session_ == nullptr) return {Code::kNoMemory, "too many batches in flight"};
   run->number_ = static_cast<uint32_t>(runs_.size());
   run->job_->on_done = options_.on_ready;
   runs_.push_back(std::move(run));
@@ -98,11 +98,11 @@ Status PlanRunner::CheckFit(const Route& route) const {
     return Status(Code::kInvalidArgument, route.plan.ToText() + ": " + std::move(why));
   };
   if (route.Has(kRunRead) && !gathers_)
-    return refuse("RD before the last stage needs room to gather values, which the batches lack");
+    return refuse("RD before the last stage needs room for values, which the batches do not have");
   if (route.device() != nullptr && route.device()->pages() != batch_options_.pages)
-    return refuse("its device does not see the memory that the batches lie in");
+    return refuse("its device does not see the memory of the batches");
   if (mirror_ != nullptr && route.mirror() != nullptr && route.mirror() != mirror_)
-    return refuse("another device with memory of its own follows the store already");
+    return refuse("another device with its own memory already follows the store");
   return Status::Ok();
 }
 
@@ -271,8 +271,8 @@ bool PlanRunner::LeaveIfOverdue(BatchRun* run) {
   step.device->Leave({Code::kDeviceLost,
                       "a job has not ended within " + std::to_string(options_.job_ms_max) + " ms" +
                           (is_mirrored ? ""
-                                       : "; what it may write to is kept, and no memory of the "
-                                         "store is freed until it ends")});
+                                       : "; until it ends, the store frees no memory, because "
+                                         "the job may still write to it")});
   run->stage_ticks_[run->step_] = base::ReadTicks() - run->started_;
   RunAgainOnCpu(run);
   return true;

@@ -45,16 +45,16 @@ TEST(Plan, BlanksAndPlainArrowsAreRead) {
 }
 
 TEST(Plan, TextThatIsNoPlanIsRefusedWithItsReason) {
-  EXPECT_EQ(Refusal(""), "a stage begins with '['");
-  EXPECT_EQ(Refusal("RV PP"), "a stage begins with '['");
-  EXPECT_EQ(Refusal("[RV PP"), "a stage ends with ']'");
-  EXPECT_EQ(Refusal("[RV XX]cpu"), "no task is called 'XX'");
-  EXPECT_EQ(Refusal("[RV PP MM IN]cpu"), "no task is called 'IN'");
-  EXPECT_EQ(Refusal("[RV]"), "a processor's name follows ']'");
+  EXPECT_EQ(Refusal(""), "a stage must begin with '['");
+  EXPECT_EQ(Refusal("RV PP"), "a stage must begin with '['");
+  EXPECT_EQ(Refusal("[RV PP"), "a stage must end with ']'");
+  EXPECT_EQ(Refusal("[RV XX]cpu"), "unknown task 'XX'");
+  EXPECT_EQ(Refusal("[RV PP MM IN]cpu"), "unknown task 'IN'");
+  EXPECT_EQ(Refusal("[RV]"), "a processor's name must follow ']'");
   EXPECT_EQ(Refusal("[RV PP MM IN.search IN.insert IN.delete KC RD WR SD]cpu then"),
             "'then' follows the last stage");
   EXPECT_EQ(Refusal("[RV PP MM IN.search IN.insert IN.delete KC RD WR SD]cpu ->"),
-            "a stage begins with '['");
+            "a stage must begin with '['");
 }
 
 TEST(Plan, EveryTaskIsInOnePlace) {
@@ -71,19 +71,19 @@ TEST(Plan, EveryTaskIsInOnePlace) {
 
 TEST(Plan, OrderThatCannotBeIsRefused) {
   EXPECT_EQ(Refusal("[RV MM]cpu → [PP IN.search IN.insert IN.delete KC RD WR SD]cpu"),
-            "MM needs PP in its own stage or before");
+            "MM needs PP in its own stage or an earlier one");
   EXPECT_EQ(Refusal("[RV PP MM IN.insert IN.delete KC]cpu → [IN.search RD WR SD]cpu"),
-            "KC needs IN.search in its own stage or before");
+            "KC needs IN.search in its own stage or an earlier one");
   EXPECT_EQ(Refusal("[RV PP IN.insert]cpu → [MM IN.search IN.delete KC RD WR SD]cpu"),
-            "IN.insert needs MM in its own stage or before");
+            "IN.insert needs MM in its own stage or an earlier one");
   EXPECT_EQ(Refusal("[RV PP MM IN.search IN.insert IN.delete RD]cpu → [KC WR SD]cpu"),
-            "RD needs KC in its own stage or before");
+            "RD needs KC in its own stage or an earlier one");
   EXPECT_EQ(Refusal("[RV PP MM IN.search IN.delete KC RD WR]cpu → [IN.insert SD]cpu"),
-            "WR needs IN.insert in its own stage or before");
+            "WR needs IN.insert in its own stage or an earlier one");
   EXPECT_EQ(Refusal("[PP MM]cpu → [RV IN.search IN.insert IN.delete KC RD WR SD]cpu"),
-            "PP needs RV in its own stage or before");
+            "PP needs RV in its own stage or an earlier one");
   EXPECT_EQ(Refusal("[RV PP MM IN.search IN.insert IN.delete KC RD SD]cpu → [WR]cpu"),
-            "RV is in the first stage and SD in the last");
+            "RV must be in the first stage and SD in the last");
 }
 
 TEST(Plan, WhatBelongsToTheHostStaysThere) {
@@ -99,7 +99,7 @@ TEST(Plan, WhatBelongsToTheHostStaysThere) {
       done |= device;
     }
     ASSERT_TRUE(done);
-    EXPECT_EQ(Refusal(text), std::string(name) + " runs on the cpu only");
+    EXPECT_EQ(Refusal(text), std::string(name) + " runs only on the cpu");
   }
 }
 

@@ -281,10 +281,10 @@ TEST(Replan, BatchesThatWereMadeForOnePlanTakeNoneThatNeedsMore) {
     return std::move(*runner);
   };
   const auto for_one_stage = runner_for(Plan::OneStageCpu(), false);
-  ExpectRefused(for_one_stage.get(), kReadsOnCpu, "room to gather");
-  ExpectRefused(for_one_stage.get(), kSearchOnDevice, "memory that the batches lie in");
+  ExpectRefused(for_one_stage.get(), kReadsOnCpu, "needs room for values");
+  ExpectRefused(for_one_stage.get(), kSearchOnDevice, "memory of the batches");
   const auto for_search = runner_for(PlanOf(kSearchOnDevice), false);
-  ExpectRefused(for_search.get(), kReadsOnDevice, "room to gather");
+  ExpectRefused(for_search.get(), kReadsOnDevice, "needs room for values");
   const auto for_reads = runner_for(PlanOf(kReadsOnDevice), false);
   const auto for_any = runner_for(Plan::OneStageCpu(), true);
   for (PlanRunner* const runner : {for_reads.get(), for_any.get()}) {
@@ -311,7 +311,7 @@ TEST(Replan, PlansOfOneRunnerHaveOneMirror) {
   ASSERT_TRUE((*runner)->SetPlan(PlanOf(kReadsOnCpu), true).ok());
   ExpectRefused(runner->get(),
                 "[RV PP MM]cpu → [IN.search KC RD]gpu1 → [IN.insert IN.delete WR SD]cpu",
-                "follows the store already");
+                "already follows the store");
   EXPECT_TRUE((*runner)->SetPlan(PlanOf(kSearchOnDevice), true).ok());
 }
 

@@ -83,7 +83,7 @@ Result<Route> RouteOf(const Plan& plan, std::span<processor::Guard* const> devic
       return InvalidPlan("the devices of one plan must see the same memory");
     // Of two mirrors each would take what the store has marked as changed from the other.
     if (IsMirrored(step.device) && route.mirror() != nullptr && route.mirror() != step.device)
-      return InvalidPlan("a plan has one device with memory of its own");
+      return InvalidPlan("a plan can have only one device with its own memory");
     route.tasks |= step.tasks;
     route.steps.push_back(step);
   }
