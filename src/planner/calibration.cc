@@ -106,7 +106,7 @@ class Reader {
   const Status& status() const { return status_; }
   double Figure(const json& object, const char* name) {
     const auto at = object.find(name);
-    if (at == object.end() || !at->is_number()) return Fail(name, "is no figure"), 0;
+    if (at == object.end() || !at->is_number()) return Fail(name, "is not a number"), 0;
     const auto figure = at->get<double>();
     if (!std::isfinite(figure) || figure < 0) return Fail(name, "is negative or not finite"), 0;
     return figure;
@@ -114,12 +114,12 @@ class Reader {
   // One of 1 to 2^32 - 1.
   uint32_t Count(const json& object, const char* name) {
     const double figure = Figure(object, name);
-    if (figure < 1 || figure > UINT32_MAX) return Fail(name, "is no count"), 1;
+    if (figure < 1 || figure > UINT32_MAX) return Fail(name, "is not a count"), 1;
     return static_cast<uint32_t>(figure);
   }
   std::string Text(const json& object, const char* name) {
     const auto at = object.find(name);
-    if (at == object.end() || !at->is_string()) return Fail(name, "is no text"), std::string();
+    if (at == object.end() || !at->is_string()) return Fail(name, "is not text"), std::string();
     return at->get<std::string>();
   }
   // Of an object or array; an empty one where it is missing.
@@ -156,7 +156,7 @@ ProcessorCosts CostsOf(const json& from, Reader* read) {
   costs.hardware = read->Text(from, "hardware");
   const std::string memory = read->Text(from, "memory");
   costs.mirrored = memory == "mirrored";
-  if (!costs.mirrored && memory != "coupled") read->Fail("memory", "is of no known kind");
+  if (!costs.mirrored && memory != "coupled") read->Fail("memory", "is unknown");
   costs.line_bytes = read->Count(from, "line_bytes");
   costs.cache_bytes = read->Figure(from, "cache_bytes");
   costs.cache_growth = read->Figure(from, "cache_growth");
@@ -231,10 +231,10 @@ std::string ToText(const Calibration& calibration) {
 Result<Calibration> ParseCalibration(std::string_view text) {
   const json all = json::parse(text, nullptr, false);
   if (!all.is_object() || all.value("format", json()) != json(kFormat))
-    return Status(Code::kCorruption, "it is no calibration");
+    return Status(Code::kCorruption, "not a calibration");
   if (all.value("version", json()) != kVersion)
     return Status(Code::kUnsupported,
-                  fmt::format("it is of version {}, this program knows {}: calibrate again",
+                  fmt::format("it has version {}, but this program reads {}: calibrate again",
                               all.value("version", json()).dump(), kVersion));
   Reader read;
   Calibration calibration = CalibrationOf(all, &read);
@@ -244,7 +244,7 @@ Result<Calibration> ParseCalibration(std::string_view text) {
 
 Result<Calibration> LoadCalibration(const std::string& path, std::string_view hardware) {
   std::ifstream file(path);
-  if (!file && errno == ENOENT) return Status(Code::kNotFound, "there is no " + path);
+  if (!file && errno == ENOENT) return Status(Code::kNotFound, path + " does not exist");
   if (!file) return Status::FromErrno("open " + path, errno);
   std::ostringstream text;
   text << file.rdbuf();
@@ -254,8 +254,8 @@ Result<Calibration> LoadCalibration(const std::string& path, std::string_view ha
                   fmt::format("{}: {}", path, calibration.error().message()));
   if (calibration->hardware != hardware)
     return Status(Code::kInvalidArgument,
-                  fmt::format("{} is of other hardware: it was measured on '{}', and this is '{}'; "
-                              "`weft calibrate` measures this",
+                  fmt::format("{} is for other hardware: it was measured on '{}', but this is "
+                              "'{}'; run `weft calibrate` here",
                               path, calibration->hardware, hardware));
   return calibration;
 }

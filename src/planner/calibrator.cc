@@ -118,9 +118,9 @@ class Calibrator {
     const uint64_t needed = std::min<uint64_t>(wanted, std::max<uint64_t>(2 * cache, 64ull << 20));
     uint64_t bytes = std::min<uint64_t>(wanted, base::MemoryToBeHad() / 3);
     if (bytes < needed)
-      return Status(
-          Code::kNoMemory,
-          fmt::format("measuring needs {} MiB, and three times as much to be free", needed >> 20));
+      return Status(Code::kNoMemory,
+                    fmt::format("measuring needs {} MiB, and three times as much must be free",
+                                needed >> 20));
     return WhatDevicesTake(bytes);
   }
   // As much of a store of so many bytes as all devices can be measured with.
@@ -135,7 +135,7 @@ class Calibrator {
       if (device.memory_bytes != 0) bytes = std::min(bytes, device.memory_bytes / 3);
       if (bytes < least)
         return Status(Code::kNoMemory,
-                      fmt::format("{} takes too little memory to be measured with", device.name));
+                      fmt::format("{} has too little memory to be measured", device.name));
     }
     return bytes;
   }
@@ -320,8 +320,8 @@ class Calibrator {
       const char* what;
       const char* plan;
       CalibrationRuns::Visit* visit;
-    } all[] = {{": workers behind its Search", kSearchOnDevice, &run->searched},
-               {": workers behind its reads", kReadOnDevice, &run->read}};
+    } all[] = {{": workers after its Search", kSearchOnDevice, &run->searched},
+               {": workers after its reads", kReadOnDevice, &run->read}};
     for (const auto& each : all) {
       Traffic traffic = Reads(0, fmt::format(fmt::runtime(each.plan), device).c_str());
       traffic.queries = kVisitQueries;
@@ -338,7 +338,7 @@ class Calibrator {
 
   // The same among stores, of keys that are used alike, and of popular ones.
   Status MeasureVisitsAmongStores(SyntheticLoad* load, size_t device, DeviceRuns* run) {
-    Tell(out_.devices[device].name + ": workers behind its reads among stores");
+    Tell(out_.devices[device].name + ": workers after its reads, among stores");
     const processor::Guard& guard = *options_.devices[device];
     const uint64_t failures = guard.counters().failures;
     Traffic traffic = Reads(0, fmt::format(kReadOnDevice, device).c_str());

@@ -71,7 +71,7 @@ Status JobFeeder::AddSlots(uint32_t number) {
 }
 
 Status JobFeeder::Feed(uint64_t until_ns, LoadFigures* figures) {
-  if (!under_way_.empty()) return {Code::kDeviceLost, "jobs of it were left"};
+  if (!under_way_.empty()) return {Code::kDeviceLost, "some of its jobs were abandoned"};
   session_->BeginReading();
   const uint64_t start_ns = looked_ns_ = base::NowNs();
   waited_ns_ = 0;
@@ -138,7 +138,7 @@ Status JobFeeder::LeaveJobs(LoadFigures* figures) {
   }
   under_way_ = std::move(left);
   Status status(Code::kDeviceLost, traffic_.device->description().name +
-                                       ": a job of the measuring has not ended in " +
+                                       ": a job of the measurement has not ended within " +
                                        std::to_string(waited_ns_ / 1'000'000) + " ms");
   if (under_way_.empty()) {
     session_->End();

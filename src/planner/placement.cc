@@ -33,7 +33,7 @@ Result<Placement> PlacementOf(const Calibration& calibration, const pipeline::Pl
     for (const Task task : stage.tasks) placement.stage_of[static_cast<size_t>(task)] = i;
     if (stage.processor == "cpu") continue;
     if (placement.device != nullptr)
-      return Invalid("the model knows plans with one stage on a device");
+      return Invalid("the model handles only plans with one stage on a device");
     auto costs = CostsNamed(calibration, stage.processor);
     if (!costs) return costs.error();
     placement.device = *costs;

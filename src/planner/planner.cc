@@ -287,12 +287,11 @@ void Planner::PlanIfMovedLocked() {
     const Yields::Yield yield = yields_.OfTried(candidate_, promise, is_short_);
     const bool has_moved = std::abs(std::log(yield.ratio / in_force_->yield)) > kYieldMoved;
     if (is_short_ && yields_.IsLong(looked_ns_)) {
-      why = "the workload has stayed";
+      why = "the workload is unchanged";
     } else if (exploration_.is_under_way() && exploration_.IsOver(yield, promise, looked_ns_)) {
-      why =
-          fmt::format("the plan that was tried yields {:.2f} times what is promised", yield.ratio);
+      why = fmt::format("the plan on trial yields {:.2f} times what was promised", yield.ratio);
     } else if (yield.is_known && has_moved) {
-      why = fmt::format("the plan yields {:.2f} times what is promised", yield.ratio);
+      why = fmt::format("the plan yields {:.2f} times what was promised", yield.ratio);
     } else if (has_more_to_explore_ && MayExploreLocked()) {
       why = "there is time to try another plan";
     } else {
@@ -340,7 +339,7 @@ void Planner::PlanLocked(const Profile& profile, std::string why) {
   if (to_explore && goes_on && next == candidate_ && MayExploreLocked()) {
     next = *to_explore;
     const double standing_queries_per_s = estimates[candidate_].queries_per_s;
-    why = fmt::format("is tried: it is promised {:.2f} times as much",
+    why = fmt::format("on trial: it promises {:.2f} times as much",
                       estimates[next].queries_per_s / standing_queries_per_s);
     exploration_.Begin(next, yields[next].trials, candidate_, standing_queries_per_s, looked_ns_);
   }

@@ -53,9 +53,10 @@ Calibration MachineOfGain(double gain, double all = 5) {
 }
 
 bool HasTried(const PlannerStats& stats) {
-  return std::any_of(
-      stats.last_changes.begin(), stats.last_changes.end(),
-      [](const PlanChange& change) { return change.why.find("is tried") != std::string::npos; });
+  return std::any_of(stats.last_changes.begin(), stats.last_changes.end(),
+                     [](const PlanChange& change) {
+                       return change.why.find("on trial: it") != std::string::npos;
+                     });
 }
 
 TEST(PlannerExploration, FindsAPlanThatIsBetterThanItIsTold) {

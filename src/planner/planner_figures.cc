@@ -11,7 +11,7 @@ std::unique_ptr<Decision> Planner::FirstDecisionLocked() const {
   auto first = std::make_unique<Decision>();
   first->candidate = candidates_[0];
   first->profile = known_;
-  first->why = is_calibrated_ ? "nothing was counted yet" : "nothing was measured yet";
+  first->why = is_calibrated_ ? "nothing has been counted yet" : "nothing has been measured yet";
   if (!is_calibrated_) return first;
   Model model(learner_.learned(), known_, options_.conditions);
   first->estimate = std::move(*model.Of(candidates_[0].plan, false, known_.batch_queries));

@@ -14,7 +14,7 @@ using cache::TestSeed;
 
 TEST(PlannerFigures, WithoutThemAllIsOneStage) {
   Planner planner(OptionsFor(2));
-  EXPECT_EQ(planner.Current(0).why, "nothing was measured yet");
+  EXPECT_EQ(planner.Current(0).why, "nothing has been measured yet");
   RandomQueries queries(*ProfileOfWorkload("K16-G95-U"), TestSeed());
   for (int i = 0; i < 200; i++) FeedWindow(&queries, &planner, 2);
   EXPECT_EQ(planner.Current(0).number, 0u);

@@ -32,7 +32,7 @@ TEST(Planner, BeginsWithOneStage) {
   const Decision& decision = planner.Current(0);
   EXPECT_EQ(decision.number, 0u);
   EXPECT_EQ(decision.candidate.plan, pipeline::Plan::OneStageCpu());
-  EXPECT_EQ(decision.why, "nothing was counted yet");
+  EXPECT_EQ(decision.why, "nothing has been counted yet");
   EXPECT_GT(decision.estimate.queries_per_s, 0);
 }
 

@@ -72,7 +72,7 @@ TEST(PlannerTrials, APlanIsNotJudgedByItsFirstMilliseconds) {
   const PlannerStats stats = trials.planner().Stats();
   ASSERT_LE(stats.changes, Planner::kChangesKept);
   for (size_t i = changes; i < stats.changes; i++)
-    EXPECT_NE(std::string::npos, stats.last_changes[i].why.find("tried")) << i;
+    EXPECT_NE(std::string::npos, stats.last_changes[i].why.find("trial")) << i;
   EXPECT_GE(trials.planner().Stats().plannings, 5u) << "nothing else brought about another look";
 }
 

@@ -90,8 +90,8 @@ std::string WhatMoved(const Profile& from, const Profile& to, double threshold) 
 
 Result<Profile> ProfileOfWorkload(std::string_view name) {
   const Status bad(Code::kInvalidArgument,
-                   fmt::format("'{}' is no workload such as K16-G95-S: K8, K16, K32 or K128; G0 to "
-                               "G100; U or S",
+                   fmt::format("'{}' is not a workload such as K16-G95-S: K8, K16, K32 or K128; G0 "
+                               "to G100; U or S",
                                name));
   const size_t first = name.find('-');
   const size_t last = name.rfind('-');

@@ -63,7 +63,7 @@ Result<std::unique_ptr<SyntheticLoad>> SyntheticLoad::Open(const LoadOptions& op
   // Each would take what the store has marked as changed from the others.
   if (mirrors > 1)
     return Status(Code::kInvalidArgument,
-                  "devices with memory of their own are measured one at a time");
+                  "devices with their own memory must be measured one at a time");
   const double object_bytes =
       sizeof(task::Object) + options.key_bytes + options.value_bytes + kIndexBytesPerObject;
   CacheOptions cache_options;
@@ -136,7 +136,7 @@ Status SyntheticLoad::Fill() {
   if (IsToStop()) return Stopped();
   at_.objects = next.load();
   if (!failed && at_.objects >= kObjectsMin) return Status::Ok();
-  return {Code::kNoMemory, fmt::format("{} MiB hold {} objects, too few to measure with",
+  return {Code::kNoMemory, fmt::format("{} MiB hold {} objects, which are too few to measure",
                                        options_.memory_bytes >> 20, at_.objects)};
 }
 

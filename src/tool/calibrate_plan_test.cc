@@ -48,7 +48,7 @@ TEST_F(PlannerCommandsTest, SayWhatIsWrongWithTheLine) {
       {{"--get", "0.8", "--delete", "0.3"}, "more than 1"},
       {{"--get", "0.8", "--interval-us", "0"}, "--interval-us 0"},
       {{"--get", "0.8", "--batches", "0"}, "--batches"},
-      {{"--get", "0.8", "--device", "none", "--calibration", folder / "no"}, "there is no"},
+      {{"--get", "0.8", "--device", "none", "--calibration", folder / "no"}, "does not exist"},
   };
   for (const auto& [arguments, complaint] : wrong) {
     EXPECT_EQ(Run(RunPlan, arguments), Exit::kCannotRun) << complaint;

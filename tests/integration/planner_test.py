@@ -187,7 +187,7 @@ def test_a_calibration_of_other_hardware_is_refused():
         bad = pathlib.Path(folder) / "bad.json"
         bad.write_text("{}")
         missing = pathlib.Path(folder) / "missing.json"
-        wrong = ((path, "other hardware"), (bad, "no calibration"), (missing, "there is no"))
+        wrong = ((path, "other hardware"), (bad, "not a calibration"), (missing, "does not exist"))
         for file, words in wrong:
             try:
                 with Server(flags=_flags(file)):
