@@ -24,7 +24,8 @@ Result<const CudaModule*> Module() {
   if (!found) return found.error();
   const auto module = reinterpret_cast<CudaModuleFunction>(*found);
   if (!module()->Fits())
-    return Status(Code::kUnsupported, "the module for CUDA devices is of another version of Weft");
+    return Status(Code::kUnsupported,
+                  "the module for CUDA devices belongs to another version of Weft");
   return module();
 }
 

@@ -97,7 +97,7 @@ Opened OpenNamed(std::string_view name) {
     uint32_t number = 0;
     if (ParseNumber(name, kind.prefix, &number)) return kind.open(number);
   }
-  return Status(Code::kNotFound, "no kind of devices is called so: " + std::string(name));
+  return Status(Code::kNotFound, "unknown kind of device: " + std::string(name));
 }
 
 Status RunSelfTest(Processor* processor) {
@@ -116,7 +116,7 @@ Opened OpenDevice(std::string_view spec, std::vector<std::string>* notes) {
   auto opened = OpenTested(spec);
   if (opened || opened.error().code() != Code::kNotFound) return opened;
   return Status(Code::kInvalidArgument,
-                "there is no device '" + std::string(spec) + "'; there are: " + ListText());
+                "unknown device '" + std::string(spec) + "'; the devices are: " + ListText());
 }
 
 }  // namespace weft::processor

@@ -132,7 +132,7 @@ Result<Faults> Faults::Parse(std::string_view text) {
     const char* const end = digits.data() + digits.size();
     if (number == nullptr || digits.empty() ||
         std::from_chars(digits.data(), end, *number).ptr != end)
-      return Status(Code::kInvalidArgument, "no fault is called '" + std::string(part) + "'");
+      return Status(Code::kInvalidArgument, "unknown fault '" + std::string(part) + "'");
   }
   return faults;
 }

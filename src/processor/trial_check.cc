@@ -57,7 +57,7 @@ Status Trial::CheckQuery(uint32_t i) {
     case kWantsDelete: return CheckDelete(i);
     default:
       if (columns_.result[i] != kResultNone || columns_.word[i] != 0)
-        return Wrong(i, "nothing was wanted of it");
+        return Wrong(i, "no task was requested for it");
       return {};
   }
 }
@@ -69,7 +69,7 @@ Status Trial::CheckHint(uint32_t i) const {
   if ((tasks_run_ & kRunSearch) == 0) return {};
   const uint64_t word = columns_.word[i];
   const uint64_t tag = columns_.hash[i] >> 48;
-  if (word != 0 && word >> kTagShift != (tag == 0 ? 1 : tag)) return Wrong(i, "of another tag");
+  if (word != 0 && word >> kTagShift != (tag == 0 ? 1 : tag)) return Wrong(i, "it has another tag");
   if (word == 0 && view_ != View::kBoth && model_.contains(queries_[i].key))
     return Wrong(i, "the key's entry was not found");
   return {};
@@ -91,7 +91,8 @@ Status Trial::CheckRead(uint32_t i) const {
   const uint64_t slot = position & ~kPositionNewer;
   const task::TableRef& table =
       (position & kPositionNewer) != 0 ? job_.query.index.newer : job_.query.index.older;
-  if (slot >= table.bucket_count * kBucketSlots) return Wrong(i, "its position is outside");
+  if (slot >= table.bucket_count * kBucketSlots)
+    return Wrong(i, "its position is outside the table");
   const uint64_t word = table.buckets[slot / kBucketSlots].slots[slot % kBucketSlots];
   const bool stays = moves() == moves_before_;  // else it may have moved since
   if (stays && (word & kLocationMask) != entry.location)
@@ -100,7 +101,7 @@ Status Trial::CheckRead(uint32_t i) const {
   const bool may_read = (tasks_run_ & kRunRead) != 0 && !IsEnded(entry) &&
                         entry.stored.value.size() <= kGatherBytesMax;
   if (result == kResultRead)
-    return may_read ? CheckValue(i, entry.stored) : Wrong(i, "its value is not to be gathered");
+    return may_read ? CheckValue(i, entry.stored) : Wrong(i, "its value must not be gathered");
   const bool overflowed = *columns_.values_used > job_.query.values_capacity;
   if (may_read && !overflowed) return Wrong(i, "its value was not gathered");
   return {};
@@ -109,7 +110,7 @@ Status Trial::CheckRead(uint32_t i) const {
 Status Trial::CheckValue(uint32_t i, const Stored& stored) const {
   const uint64_t at = uint64_t{columns_.value_at[i]} * 8;
   if (at + kGatherHeaderBytes + stored.value.size() > shape_.values_bytes)
-    return Wrong(i, "its value lies outside");
+    return Wrong(i, "its value is outside the log");
   uint32_t header[2];  // flags, bytes
   std::memcpy(header, columns_.values + at, sizeof header);
   if (header[0] != stored.flags) return Wrong(i, "other client flags");
@@ -129,7 +130,7 @@ Status Trial::CheckStore(uint32_t i) {
     if (is_there || (room && view_ != View::kBoth)) return Wrong(i, "it was not stored");
     return {};
   }
-  if (columns_.result[i] != kResultStored) return Wrong(i, "it is no answer to a store");
+  if (columns_.result[i] != kResultStored) return Wrong(i, "it is not an answer to a store");
   if (!is_there && view_ == View::kBoth) return Wrong(i, "it may not enter a table that grows");
   const uint64_t replaced = is_there ? found->second.location : 0;
   if ((columns_.word[i] & kLocationMask) != replaced)
@@ -176,9 +177,8 @@ Status Trial::CheckTable(const task::TableRef& table,
       return Status(Code::kCorruption, "slot " + std::to_string(i) + " was left half done");
     const auto entry = expected->find(word & kLocationMask);
     if (entry == expected->end())
-      return Status(
-          Code::kCorruption,
-          "slot " + std::to_string(i) + " names an object twice, or one that is not to be there");
+      return Status(Code::kCorruption, "slot " + std::to_string(i) +
+                                           " names an object twice, or one that must not be there");
     const uint64_t tag = HashOf(entry->second) >> 48;
     if (word >> kTagShift != (tag == 0 ? 1 : tag))
       return Status(Code::kCorruption, "slot " + std::to_string(i) + " has another key's tag");

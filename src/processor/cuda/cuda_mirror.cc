@@ -169,7 +169,7 @@ class CudaMirror final : public MirrorDevice {
     // Segments that lie alone take whole chunks, those beside each other share some.
     const uint64_t missing = log_.MissingBytes(segment * segment_bytes_, segment_bytes_);
     if (log_.held_bytes() + missing > log_bytes_max_)
-      return {Code::kNoMemory, description_.name + ": its share for objects is taken"};
+      return {Code::kNoMemory, description_.name + ": its memory for objects is full"};
     return log_.Hold(segment * segment_bytes_, segment_bytes_ + kReadBehindBytes);
   }
 

@@ -27,7 +27,7 @@ Result<DeviceFacts> FactsOfDevice(int number) {
   WEFT_CUDA_TRY(cudaDeviceGetAttribute(&mode, cudaDevAttrComputeMode, number));
   if (mode == cudaComputeModeProhibited)
     return Status(Code::kUnsupported,
-                  "cuda:" + std::to_string(number) + " is set to take no programs");
+                  "cuda:" + std::to_string(number) + " is in a mode that accepts no programs");
   WEFT_CUDA_TRY(cudaDriverGetVersion(&facts.driver));
   facts.name = properties.name;
   facts.memory_bytes = properties.totalGlobalMem;

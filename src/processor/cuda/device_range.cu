@@ -96,7 +96,7 @@ Result<DeviceRange> DeviceRange::Reserve(uint64_t bytes) {
   WEFT_CUDA_TRY(cudaGetDevice(&range.device_));
   WEFT_CUDA_TRY(cudaFree(nullptr));  // the driver's calls need the context that this makes
   if (!TheDriver().complete)
-    return Status(Code::kUnsupported, "the CUDA driver has no calls for virtual memory");
+    return Status(Code::kUnsupported, "the CUDA driver does not support virtual memory management");
   const CUmemAllocationProp memory = MemoryOf(range.device_);
   size_t chunk = 0;
   CUresult result = TheDriver().granularity(&chunk, &memory, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);

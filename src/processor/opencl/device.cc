@@ -88,7 +88,7 @@ Device Describe(cl_device_id id, size_t number) {
 std::string MemoryLack(cl_device_svm_capabilities shared) {
   if ((shared & CL_DEVICE_SVM_FINE_GRAIN_BUFFER) == 0) {
     return (shared & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0
-               ? "no fine-grained shared virtual memory (coarse-grained alone)"
+               ? "no fine-grained shared virtual memory (only coarse-grained)"
                : "no shared virtual memory";
   }
   if ((shared & CL_DEVICE_SVM_ATOMICS) == 0) return "no atomics in shared virtual memory";
@@ -113,10 +113,10 @@ std::string BuildOptions(const Facts& facts) {
 }
 
 std::string Lack(const Facts& facts) {
-  if (!facts.is_available) return "it is not available";
+  if (!facts.is_available) return "the device is not available";
   if (!facts.has_compiler) return "no compiler";
-  if (!facts.is_little_endian) return "it is big-endian";
-  if (facts.address_bits != 64) return "its addresses are not of 64 bits";
+  if (!facts.is_little_endian) return "the device is big-endian";
+  if (facts.address_bits != 64) return "its addresses do not have 64 bits";
   if (std::string lack = MemoryLack(facts.shared_memory); !lack.empty()) return lack;
   if (!HasWord(facts.extensions, "cl_khr_int64_base_atomics") ||
       !HasWord(facts.extensions, "cl_khr_int64_extended_atomics"))

@@ -33,7 +33,7 @@ TEST(OpenClDevice, SaysWhatIsLacking) {
       {"big-endian", [](Facts* facts) { facts->is_little_endian = false; }},
       {"64 bits", [](Facts* facts) { facts->address_bits = 32; }},
       {"no shared virtual memory", [](Facts* facts) { facts->shared_memory = 0; }},
-      {"coarse-grained alone",
+      {"only coarse-grained",
        [](Facts* facts) { facts->shared_memory = CL_DEVICE_SVM_COARSE_GRAIN_BUFFER; }},
       {"no atomics in shared",
        [](Facts* facts) { facts->shared_memory = CL_DEVICE_SVM_FINE_GRAIN_BUFFER; }},

@@ -20,8 +20,8 @@ TEST(OpenClError, SaysWhatToDoNext) {
   EXPECT_EQ(ErrorStatus(CL_BUILD_PROGRAM_FAILURE, "x").code(), Code::kUnsupported);
   EXPECT_EQ(ErrorStatus(CL_INVALID_KERNEL, "x").code(), Code::kIoError);
   EXPECT_EQ(ErrorStatus(-9999, "x").code(), Code::kIoError);
-  EXPECT_EQ(ErrorStatus(CL_INVALID_KERNEL, "opencl:3: hand over a job").ToString(),
-            "i/o error: opencl:3: hand over a job: CL_INVALID_KERNEL (-48)");
+  EXPECT_EQ(ErrorStatus(CL_INVALID_KERNEL, "opencl:3: submit a job").ToString(),
+            "i/o error: opencl:3: submit a job: CL_INVALID_KERNEL (-48)");
 }
 
 TEST(OpenClError, OfACommandThatRanMeansALostDevice) {

@@ -52,7 +52,7 @@ class OpenClProcessor final : public Processor {
     cl_int code = CL_SUCCESS;
     // In order: the driver takes kernels from it one by one.
     queue_ = Queue(clCreateCommandQueueWithProperties(context_->get(), device.id, nullptr, &code));
-    if (code != CL_SUCCESS) return ErrorStatus(code, name + ": make a command queue");
+    if (code != CL_SUCCESS) return ErrorStatus(code, name + ": create a command queue");
     auto slots = pages_.Reserve(kInFlightMax * kSlotBytes, false);
     if (!slots) return slots.error();
     slots_ = std::move(*slots);
@@ -101,14 +101,14 @@ class OpenClProcessor final : public Processor {
     if (!told_) {
       code = clSetKernelExecInfo(kernel, CL_KERNEL_EXEC_INFO_SVM_PTRS,
                                  allocations_.size() * sizeof(void*), allocations_.data());
-      if (code != CL_SUCCESS) return ErrorStatus(code, name + ": tell the kernel of its memory");
+      if (code != CL_SUCCESS) return ErrorStatus(code, name + ": set the kernel's memory");
       told_ = true;
     }
     // Jobs end in the order they were started, so the slot of the one kInFlightMax before is free.
     uint8_t* const slot = slots_.data() + next_slot_ * kSlotBytes;
     new (slot) task::QueryJob(job->query);
     code = clSetKernelArgSVMPointer(kernel, 0, slot);
-    if (code != CL_SUCCESS) return ErrorStatus(code, name + ": hand over a job");
+    if (code != CL_SUCCESS) return ErrorStatus(code, name + ": submit a job");
     const uint32_t sets = std::max(task::SetCount(job->query), 1u);  // no range may be empty
     const size_t items = kSetQueries;
     const size_t all = size_t{sets} * kSetQueries;
@@ -224,7 +224,7 @@ Result<std::unique_ptr<Processor>> OpenOpenCl(uint32_t number, const OpenClOptio
   cl_int code = CL_SUCCESS;
   auto context = std::make_shared<const opencl::Context>(
       clCreateContext(nullptr, 1, &device.id, nullptr, nullptr, &code));
-  if (code != CL_SUCCESS) return opencl::ErrorStatus(code, name + ": make a context");
+  if (code != CL_SUCCESS) return opencl::ErrorStatus(code, name + ": create a context");
   auto processor = std::make_unique<opencl::OpenClProcessor>(device, std::move(context), options);
   if (Status status = processor->Open(device); !status.ok()) return status;
   return std::unique_ptr<Processor>(std::move(processor));

@@ -50,7 +50,7 @@ Result<Program> BuildProgram(cl_context context, const Device& device) {
   const char* source = kKernelSource;
   Program built;
   built.program = ProgramHandle(clCreateProgramWithSource(context, 1, &source, nullptr, &code));
-  if (code != CL_SUCCESS) return ErrorStatus(code, name + ": hand the tasks to the compiler");
+  if (code != CL_SUCCESS) return ErrorStatus(code, name + ": pass the tasks to the compiler");
   const cl_program program = built.program.get();
   code = clBuildProgram(program, 1, &device.id, device.build_options.c_str(), nullptr, nullptr);
   if (code != CL_SUCCESS) {
@@ -67,10 +67,10 @@ Result<Program> BuildProgram(cl_context context, const Device& device) {
   size_t items = 0;
   code = clGetKernelWorkGroupInfo(built.run_job.get(), device.id, CL_KERNEL_WORK_GROUP_SIZE,
                                   sizeof items, &items, nullptr);
-  if (code != CL_SUCCESS) return ErrorStatus(code, name + ": ask how wide the kernel can run");
+  if (code != CL_SUCCESS) return ErrorStatus(code, name + ": query the kernel's work group size");
   if (items < kSetQueries) {
     return Status(Code::kUnsupported, name + ": its work groups hold " + std::to_string(items) +
-                                          " items of the kernel, a set of queries needs " +
+                                          " items of the kernel, but a set of queries needs " +
                                           std::to_string(kSetQueries));
   }
   return built;
@@ -89,14 +89,15 @@ Status CheckLayout(const Program& program, cl_command_queue queue, uint8_t* scra
   const auto* const layout = reinterpret_cast<const uint32_t*>(scratch);
   if (layout[0] != sizeof(task::QueryJob)) {
     return Status(Code::kUnsupported, "its compiler makes a job " + std::to_string(layout[0]) +
-                                          " bytes large, the host's " +
+                                          " bytes long, but the host's has " +
                                           std::to_string(sizeof(task::QueryJob)));
   }
   for (size_t i = 0; i < std::size(kFields); i++) {
     if (layout[i + 1] == kFields[i].offset) continue;
     return Status(Code::kUnsupported, std::string("its compiler puts a job's ") + kFields[i].name +
                                           " at byte " + std::to_string(layout[i + 1]) +
-                                          ", the host's at " + std::to_string(kFields[i].offset));
+                                          ", but the host's is at " +
+                                          std::to_string(kFields[i].offset));
   }
   return {};
 }

@@ -45,10 +45,9 @@ Result<cache::Pages> SharedPages::Reserve(size_t bytes, bool huge) {
   const std::string what =
       device_ + ": reserve " + std::to_string(bytes) + " bytes of shared virtual memory: ";
   if (bytes_max_ != 0 && bytes > bytes_max_) {
-    return Status(
-        Code::kNoMemory,
-        what + "one allocation may have " + std::to_string(bytes_max_) +
-            " bytes (the driver's CL_DEVICE_MAX_MEM_ALLOC_SIZE, less what alignment takes)");
+    return Status(Code::kNoMemory,
+                  what + "one allocation can have at most " + std::to_string(bytes_max_) +
+                      " bytes (the driver's CL_DEVICE_MAX_MEM_ALLOC_SIZE without alignment)");
   }
   void* const allocation =
       inject_ && inject_("clSVMAlloc") != CL_SUCCESS
@@ -56,7 +55,8 @@ Result<cache::Pages> SharedPages::Reserve(size_t bytes, bool huge) {
           : clSVMAlloc(state_->context->get(),
                        CL_MEM_READ_WRITE | CL_MEM_SVM_FINE_GRAIN_BUFFER | CL_MEM_SVM_ATOMICS,
                        bytes + kPageAlignment, 0);
-  if (allocation == nullptr) return Status(Code::kNoMemory, what + "the driver has not as much");
+  if (allocation == nullptr)
+    return Status(Code::kNoMemory, what + "the driver does not have as much");
   {
     base::MutexLock lock(&state_->mutex);
     state_->allocations.insert(allocation);
