@@ -141,7 +141,7 @@ size_t RoundReader::ConsumeValue(std::span<const char> bytes) {
     op_keys_ += static_cast<uint32_t>(skipped + 1);
     return line_bytes + value_bytes + 2;
   }
-  return Fail(bytes, "key, flags or length not asked for");
+  return Fail(bytes, "unexpected key, flags or length");
 }
 
 size_t RoundReader::ConsumeSet(std::span<const char> bytes) {
@@ -155,7 +155,7 @@ size_t RoundReader::ConsumeSet(std::span<const char> bytes) {
     return bytes.size() > kReplyLineMax ? Fail(bytes, "endless line") : 0;
   const std::string_view line = View(bytes.first(end));
   if (!line.starts_with("SERVER_ERROR") && line != "NOT_STORED")
-    return Fail(bytes, "no answer to a set");
+    return Fail(bytes, "not an answer to a set");
   ++counts_->refused;
   FinishOp();
   return end + 2;

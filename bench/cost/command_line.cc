@@ -32,15 +32,15 @@ void RefuseUnheeded(const CLI::App& app, const CompareOptions& options) {
 }  // namespace
 
 void AddCompare(CLI::App* app, CompareOptions* options) {
-  app->add_option("files", options->files, "results, a file a server: PATH or NAME=PATH")
+  app->add_option("files", options->files, "result files, one for each server: PATH or NAME=PATH")
       ->required();
   app->add_option("--target-throughput", options->target_throughput_per_s,
-                  "operations a second that the servers do together")
+                  "operations a second of all servers together")
       ->capture_default_str();
-  app->add_option("--price", options->prices, "dollars a server (1000,3000)")
+  app->add_option("--price", options->prices, "dollars a server (default: 1000,3000)")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app->add_option("--lifetime", options->lifetimes_years, "years")
+  app->add_option("--lifetime", options->lifetimes_years, "years that a server is used")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
@@ -49,16 +49,17 @@ void AddCompare(CLI::App* app, CompareOptions* options) {
       ->allow_extra_args(false)
       ->capture_default_str();
   app->add_option("--server", options->servers,
-                  "NAME=price or NAME=price,idle_w,busy_w: power is modelled then")
+                  "NAME=price, or NAME=price,idle_w,busy_w to model its power")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--utilization", options->utilization,
-                  "0 to 1, of modelled servers (from the store's CPU seconds)");
+  app->add_option(
+      "--utilization", options->utilization,
+      "utilization of modelled servers, 0 to 1 (default: from the store's CPU seconds)");
   app->add_flag("--best-load", options->best_load,
-                "each server at the load at which it does most, whatever the others' is");
+                "compare each server at the load at which it does most");
   app->add_flag("--by-target", options->by_target,
-                "compare the targets of each file, of a file or of several");
-  app->add_option("--json", options->json, "the comparison, too: a file that is replaced");
+                "compare the targets in the files instead of the files");
+  app->add_option("--json", options->json, "also write the comparison to this file, replacing it");
   app->parse_complete_callback([app, options] { RefuseUnheeded(*app, *options); });
 }
 

@@ -120,7 +120,7 @@ TEST_F(CompareFilesTest, ErrorsOfAFileNameItsLine) {
 TEST_F(CompareFilesTest, TwoFilesOfOneName) {
   const std::string a = Write("a.json", SampleLine("m", 1).dump() + "\n");
   EXPECT_NE(std::string::npos,
-            RunCompare(Parsed(a + " " + a)).message().find("two files are called a"));
+            RunCompare(Parsed(a + " " + a)).message().find("two files have the name a"));
   const std::string full = "--json /no/such/folder/out.json " + a;
   testing::internal::CaptureStdout();
   EXPECT_EQ(Code::kIoError, RunCompare(Parsed(full)).code());

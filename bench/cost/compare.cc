@@ -170,13 +170,13 @@ Result<std::vector<ServerSpec>> SpecsOf(const std::vector<ServerResults>& server
                     fmt::format("--server {}: no file has that name", spec->name));
     }
     if (std::any_of(specs.begin(), specs.end(), same))
-      return Status(Code::kInvalidArgument, fmt::format("--server {}: twice", spec->name));
+      return Status(Code::kInvalidArgument, fmt::format("--server {}: given twice", spec->name));
     specs.push_back(std::move(*spec));
   }
   const auto has_price = [](const ServerSpec& spec) { return spec.price.has_value(); };
   const auto with_price = std::count_if(specs.begin(), specs.end(), has_price);
   if (!options.prices.empty() && with_price == static_cast<std::ptrdiff_t>(servers.size()))
-    return Status(Code::kInvalidArgument, "--price: each server has its own by --server");
+    return Status(Code::kInvalidArgument, "--price: --server already gives each server a price");
   return specs;
 }
 
@@ -268,9 +268,9 @@ Result<CompareResult> CompareFiles(const CompareOptions& options) {
     ServerResults server = Named(argument, &path);
     for (const ServerResults& other : servers) {
       if (other.name != server.name) continue;
-      return Status(
-          Code::kInvalidArgument,
-          fmt::format("two files are called {}: NAME={} names this one", server.name, path));
+      return Status(Code::kInvalidArgument,
+                    fmt::format("two files have the name {}; NAME={} gives this one another",
+                                server.name, path));
     }
     auto runs = ReadResultFile(path);
     if (!runs) return runs.error();

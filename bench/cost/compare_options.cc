@@ -34,7 +34,7 @@ Status CheckAll(const std::vector<double>& numbers, const char* option, double l
   for (const double number : numbers) {
     if (std::isfinite(number) && number >= least) continue;
     return {Code::kInvalidArgument,
-            fmt::format("{}: {} is less than {} or no number", option, number, least)};
+            fmt::format("{}: {} is not a number of at least {}", option, number, least)};
   }
   return Status::Ok();
 }
@@ -50,12 +50,12 @@ Result<ServerSpec> ParseServerSpec(std::string_view text) {
   ServerSpec spec;
   spec.name = text.substr(0, equals);
   const std::vector<std::string_view> parts = Parts(text.substr(equals + 1));
-  if (parts.size() != 1 && parts.size() != 3) return Bad(text, "has not one or three numbers");
+  if (parts.size() != 1 && parts.size() != 3) return Bad(text, "it needs one or three numbers");
   std::optional<double> numbers[3];
   for (size_t i = 0; i < parts.size(); ++i) {
     if (i == 0 && parts[i].empty() && parts.size() == 3) continue;
     numbers[i] = NumberOf(parts[i]);
-    if (!numbers[i]) return Bad(text, fmt::format("'{}' is no number of at least 0", parts[i]));
+    if (!numbers[i]) return Bad(text, fmt::format("'{}' is not a number of at least 0", parts[i]));
   }
   if (numbers[0]) spec.price = Dollars(*numbers[0]);
   if (parts.size() == 1) return spec;

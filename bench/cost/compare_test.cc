@@ -284,7 +284,7 @@ TEST(Compare, APriceThatNoServerTakesIsRefused) {
   const ServerResults a = ServerOf("a", Repetitions("m", 1e6));
   auto result = CompareServers({a}, options);
   ASSERT_FALSE(result);
-  EXPECT_EQ("--price: each server has its own by --server", result.error().message());
+  EXPECT_EQ("--price: --server already gives each server a price", result.error().message());
   EXPECT_TRUE(CompareServers({a, ServerOf("b", Repetitions("n", 2e6))}, options));
 }
 

@@ -29,7 +29,7 @@ constexpr double kRounding = 1e-12;
 Result<Watts> MeanPower(Share u, Watts p_a, Watts p_i) {
   if (!(u.value() >= 0 && u.value() <= 1)) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("utilization must be a share of 0 to 1, not {}", u.value()));
+                  fmt::format("utilization must be a share from 0 to 1, not {}", u.value()));
   }
   if (Status status = AtLeastZero(p_a, "power at work"); !status.ok()) return status;
   if (Status status = AtLeastZero(p_i, "idle power"); !status.ok()) return status;

@@ -170,7 +170,7 @@ Result<std::optional<ResultRun>> ParseLine(const std::string& text) {
   if (const double version = fields.Number("version");
       fields.error().empty() && version != kVersion)
     return Status(Code::kInvalidArgument,
-                  fmt::format("version {}; this program reads {}", version, kVersion));
+                  fmt::format("it has version {}, but this program reads {}", version, kVersion));
   ResultRun run = RunOf(fields);
   if (!fields.error().empty()) return Status(Code::kInvalidArgument, fields.error());
   return std::optional<ResultRun>(std::move(run));
@@ -202,9 +202,10 @@ Result<std::vector<ResultRun>> ReadResults(std::istream& in, const std::string& 
     if (!run) continue;
     run->line = number;
     if (!runs.empty() && runs.front().machine != run->machine) {
-      return At(name, number,
-                fmt::format("of machine {}, but line {} is of {}: one machine a file", run->machine,
-                            runs.front().line, runs.front().machine));
+      return At(
+          name, number,
+          fmt::format("it is of machine {}, but line {} is of {}; a file must have one machine",
+                      run->machine, runs.front().line, runs.front().machine));
     }
     runs.push_back(std::move(*run));
   }

@@ -101,7 +101,7 @@ TEST(ResultFile, ErrorsNameFileAndLine) {
 }
 
 TEST(ResultFile, OneMachineAFile) {
-  EXPECT_EQ("a.json:2: of machine b, but line 1 is of a: one machine a file",
+  EXPECT_EQ("a.json:2: it is of machine b, but line 1 is of a; a file must have one machine",
             ErrorOf(LinesOf({SampleLine("a", 1), SampleLine("b", 1)})));
 }
 

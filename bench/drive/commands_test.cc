@@ -24,24 +24,24 @@ std::string FaultOfLine(const std::string& line) {
 
 TEST(DriveCommands, AnOptionThatNoTargetHeedsIsRefused) {
   EXPECT_EQ(FaultOfLine("run --target weft-cache --place disk"),
-            "--place: is for durable stores, and no --target is one");
+            "--place: it is for durable stores, and no --target is one");
   EXPECT_EQ(FaultOfLine("run --target weft,weft-cache --place disk -m 64"), "");
   EXPECT_EQ(FaultOfLine("run --target weft -m 64"),
-            "--memory-mb: is for caches, and servers that are started, and no --target is one");
+            "--memory-mb: it is for caches and started servers, and no --target is one");
   EXPECT_EQ(FaultOfLine("sweep --target redis:127.0.0.1:1 -t 2"),
-            "--server-threads: is for servers that are started, and no --target is one");
+            "--server-threads: it is for started servers, and no --target is one");
   EXPECT_EQ(FaultOfLine("sweep --target start:redis --wipe"),
-            "--wipe: is for servers that are there, and no --target is one");
+            "--wipe: it is for running servers, and no --target is one");
   EXPECT_EQ(FaultOfLine("run --target redis:127.0.0.1:1 --wipe --multi-get --depth 2"), "");
 }
 
 TEST(DriveCommands, AnOptionOfATraceThatNoTargetHeedsIsRefused) {
   EXPECT_EQ(FaultOfLine("trace t --target weft-cache -t 3"),
-            "--server-threads: is for servers that are started, and no --target is one");
+            "--server-threads: it is for started servers, and no --target is one");
   EXPECT_EQ(FaultOfLine("trace t --target start:memcached --weft x"),
-            "--weft: is for start:weft, and no --target is one");
+            "--weft: it is for start:weft, and no --target is one");
   EXPECT_EQ(FaultOfLine("trace t --wipe"),
-            "--wipe: is for servers that are there, and no --target is one");
+            "--wipe: it is for running servers, and no --target is one");
   EXPECT_EQ(FaultOfLine("trace t --target start:weft --weft x --weft-flags y -t 2"), "");
 }
 
@@ -49,35 +49,35 @@ TEST(DriveCommands, WhatWouldBeShownNowhereIsRefused) {
   for (const char* name : {"--per-cpu", "--bandwidth"}) {
     const std::string line = std::string("run --target weft --workload ycsb-c ") + name;
     EXPECT_EQ(FaultOfLine(line + " --csv t"),
-              std::string(name) + ": what it finds stands in the file of --json alone");
+              std::string(name) + ": its results are only in the --json file");
     EXPECT_EQ(FaultOfLine(line + " --json t"), "");
   }
   EXPECT_EQ(FaultOfLine("run --target weft --energy model:1,2"),
-            "--energy: joules stand in the files of --json and --csv alone");
+            "--energy: joules are only in the --json and --csv files");
   EXPECT_EQ(FaultOfLine("run --target weft --energy model:1,2 --csv t"), "");
 }
 
 TEST(DriveCommands, WhatASessionCannotBeginAtOnceIsRefused) {
   EXPECT_EQ(FaultOfLine("run --target weft --depth 2 --batch 3"),
-            "--batch: a session has no more under way than --depth");
+            "--batch: it must be at most --depth");
   for (const char* loop : {"", " --depth 1", " --depth 8 --batch 1"})
     EXPECT_EQ(FaultOfLine(std::string("run --target start:weft --multi-get") + loop),
-              "--multi-get: one operation is begun at a time (--depth, --batch)");
+              "--multi-get: only one operation begins at a time (--depth, --batch)");
   EXPECT_EQ(FaultOfLine("run --target start:weft --multi-get --depth 8 --batch 8"), "");
 }
 
 TEST(DriveCommands, AnOptionThatTheWorkloadsLeaveWithoutAUseIsRefused) {
   for (const char* option : {"--seconds", "--warmup", "--rate"}) {
     EXPECT_EQ(FaultOfLine(std::string("run --target weft --workload ycsb-load ") + option + " 3"),
-              std::string(option) + ": a load stores all records, as fast as it can");
+              std::string(option) + ": a load stores all records as fast as it can");
     EXPECT_EQ(
         FaultOfLine(std::string("run --target weft --workload ycsb-load,ycsb-a ") + option + " 3"),
         "");
   }
   EXPECT_EQ(FaultOfLine("run --target weft --workload ycsb-a --rate 9 --batch 2"),
-            "--batch: an open loop (--rate) begins whatever is due");
+            "--batch: an open loop (--rate) begins operations when they are due");
   EXPECT_EQ(FaultOfLine("run --target leveldb --background-threads 2"),
-            "--background-threads: is for weft and rocksdb, and no --target is one");
+            "--background-threads: it is for weft and rocksdb, and no --target is one");
 }
 
 TEST(DriveCommands, WhatAComparisonHasNoUseForIsRefused) {

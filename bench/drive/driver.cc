@@ -174,7 +174,7 @@ Result<LoadFigures> Driver::RunOnce(const OperationMix& mix, const LoadOptions& 
                                   WriteAmplification(before, target.Figures()));
   if (figures->operations == 0) {
     LeaveOut(mix, options.rate ? fmt::format("at {}/s", Short(options.rate->RateAt(0))) : "",
-             "nothing ended while it was counted");
+             "no operation ended while the run was counted");
     return figures;
   }
   nlohmann::json record = RunRecord(context_, target, mix, options, *figures, found);

@@ -60,8 +60,8 @@ Result<LatencyLimit> LatencyLimit::Parse(std::string_view text) {
   const auto most_us = UsOfTime(Trimmed(whole.substr(space)));
   if (!percent || !most_us)
     return Status(Code::kInvalidArgument,
-                  fmt::format("'{}' is no limit of latency: as in 'p99 1ms', 'p99.9 500us', 'mean "
-                              "80us', 'max 1s', from a nanosecond to an hour",
+                  fmt::format("'{}' is not a latency limit such as 'p99 1ms', 'p99.9 500us', 'mean "
+                              "80us' or 'max 1s', from a nanosecond to an hour",
                               text));
   return LatencyLimit{.percent = *percent, .most_us = *most_us};
 }

@@ -186,7 +186,7 @@ Status LoadThread::Settle(const Outcome& outcome, uint64_t now_ns, const Line& l
                                            under_way.operation.record, line.session->FirstError())};
   if (options_.missing_is_wrong && outcome.outcome == OutcomeKind::kMissing && !by_right)
     return {Code::kCorruption,
-            fmt::format("record {} was stored and is missing", under_way.operation.record)};
+            fmt::format("record {} was stored, but is missing", under_way.operation.record)};
   return Status::Ok();
 }
 
@@ -210,7 +210,7 @@ Status LoadThread::CheckPatience(uint64_t now_ns) {
   if (count_ == 0) answered_ns_ = now_ns;
   const double silent_s = static_cast<double>(now_ns - std::min(now_ns, answered_ns_)) * 1e-9;
   if (silent_s < options_.patience_s) return Status::Ok();
-  return {Code::kIoError, fmt::format("{} operations are under way, and nothing was answered for "
+  return {Code::kIoError, fmt::format("{} operations are in flight, but there was no answer for "
                                       "{:.1f} s",
                                       count_, silent_s)};
 }
@@ -253,7 +253,7 @@ Status LoadThread::RunOpen(Arrivals* arrivals) {
     if (now_ns >= give_up_ns)
       return {
           Code::kRetryLater,
-          fmt::format("{:.1f} s of the schedule are not begun {:.1f} s after its end: the rate is "
+          fmt::format("{:.1f} s of the schedule have not begun {:.1f} s after its end: the rate is "
                       "far above what the target can do",
                       static_cast<double>(window_.end_ns - std::min(window_.end_ns, due_ns)) * 1e-9,
                       static_cast<double>(now_ns - window_.end_ns) * 1e-9)};

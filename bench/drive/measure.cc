@@ -21,16 +21,16 @@ Status RunMeasure(const MeasureOptions& options) {
     return Status::Ok();
   });
   if (status.ok() && log->runs() == 0)
-    status = {Code::kUnsupported, "nothing was measured: all of it was left out"};
+    status = {Code::kUnsupported, "nothing was measured: everything was left out"};
   return status;
 }
 
 Status RunQuick(const MeasureOptions& options) {
   constexpr int kDepth = 16;
   if (options.load.batch > kDepth)
-    return {Code::kInvalidArgument, "--batch: quick has 16 operations of a session under way"};
+    return {Code::kInvalidArgument, "--batch: it must be at most 16, the depth of quick"};
   if (options.target.multi_get && options.load.batch == 1)
-    return {Code::kInvalidArgument, "--multi-get: one operation is begun at a time (--batch)"};
+    return {Code::kInvalidArgument, "--multi-get: only one operation begins at a time (--batch)"};
   MeasureOptions caches = options;
   caches.experiment = "quick";
   caches.targets = {"start:weft", "start:memcached", "start:redis"};

@@ -74,7 +74,7 @@ TEST_F(MeasureTest, ARunInWhichNothingEndsHasNoResult) {
   const auto lines = Lines();
   ASSERT_EQ(2u, lines.size());  // the first of the record's storing
   EXPECT_EQ("weft-bench left out", lines[1]["format"]);
-  EXPECT_EQ("nothing ended while it was counted", lines[1]["why"]);
+  EXPECT_EQ("no operation ended while the run was counted", lines[1]["why"]);
   EXPECT_FALSE(lines[1].contains("result"));
 }
 

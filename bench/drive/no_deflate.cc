@@ -4,9 +4,10 @@
 namespace weft::bench {
 
 Result<std::string> Deflate(std::string_view) {
-  return Status(Code::kUnsupported,
-                "this weft-bench writes no histogram logs: it was built without zlib (Debian's "
-                "zlib1g-dev)");
+  return Status(
+      Code::kUnsupported,
+      "this weft-bench cannot write histogram logs, because it was built without zlib (Debian's "
+      "zlib1g-dev)");
 }
 
 }  // namespace weft::bench

@@ -94,7 +94,7 @@ Result<RunLog> RunLog::Open(const RunLogOptions& options) {
   if (!options.csv.empty()) {
     bool is_empty = false;
     if (!BeginsWith(options.csv, CsvHead(), &is_empty))
-      return Status(Code::kInvalidArgument, options.csv + " has other columns than this version's");
+      return Status(Code::kInvalidArgument, options.csv + " has the columns of another version");
     auto csv = Lines::Open(options.csv);
     if (!csv) return csv.error();
     log.csv_ = std::move(*csv);

@@ -108,7 +108,7 @@ Status Sweep::Curve(double top_per_s) {
   for (const double per_s : plan_.rates) {
     if (per_s > kFarAbove * plan_.top_per_s) {
       driver_.LeaveOut(mix_, fmt::format("at {}/s", Short(per_s)),
-                       "far above what the closed loop had");
+                       "far above the closed loop's rate");
       continue;
     }
     auto tried = RunAt(per_s, "curve", false);
@@ -192,7 +192,7 @@ Status RunSweep(const SweepOptions& options) {
   for (const OperationMix& mix : *mixes) {
     if (mix.loads || mix.rate)
       return {Code::kInvalidArgument,
-              mix.name + ": a sweep takes workloads that go on, at rates of its own"};
+              mix.name + ": a sweep sets its own rates and needs workloads that do not end"};
   }
   auto log = RunLog::Open(measure.log);
   if (!log) return log.error();

@@ -47,7 +47,7 @@ class SweepTest : public ::testing::Test {
       const auto lines = Lines();
       const bool is_judged =
           std::none_of(lines.begin(), lines.end(), [](const nlohmann::json& line) {
-            return line.value("why", "") == "nothing ended while it was counted";
+            return line.value("why", "") == "no operation ended while the run was counted";
           });
       if (is_judged || tries == kTriesMax) return status;
     }

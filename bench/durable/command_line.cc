@@ -12,25 +12,28 @@ namespace {
 void DeclareDurable(CLI::App* app, DurableArguments* a) {
   DurableOptions& durable = a->durable;
   StoreSettings& common = durable.common;
-  app->add_option("--num", durable.keys, "keys")
+  app->add_option("--num", durable.keys, "number of keys")
       ->check(CLI::Range(1000, 1'000'000'000))
       ->capture_default_str();
   app->add_option("--value", durable.value_bytes, "bytes of a value")
       ->check(CLI::Range(8, 1 << 20))
       ->capture_default_str();
-  app->add_option("--reads", durable.reads, "lookups of a pass")
+  app->add_option("--reads", durable.reads, "lookups in a pass")
       ->check(CLI::Range(100, 1 << 30))
       ->capture_default_str();
-  app->add_option("--syncs", durable.syncs, "writes of fillsync (a thousandth of the keys)")
+  app->add_option("--syncs", durable.syncs,
+                  "writes of fillsync (default: a thousandth of the keys)")
       ->check(CLI::Range(1, 1 << 30));
-  app->add_option("--benchmarks", durable.benchmarks, "fillrandom,readrandom,...; all if not given")
+  app->add_option("--benchmarks", durable.benchmarks, "fillrandom,readrandom,... (default: all)")
       ->delimiter(',');
-  app->add_option("--stores", durable.stores, "the first against the others (weft,leveldb,rocksdb)")
+  app->add_option("--stores", durable.stores,
+                  "stores; the first is compared with the others (default: weft,leveldb,rocksdb)")
       ->delimiter(',');
-  app->add_option("--place,--dir", durable.places, "memory, disk (both), or folders")
+  app->add_option("--place,--dir", durable.places, "memory, disk or folders (default: memory,disk)")
       ->delimiter(',');
-  app->add_option("--compression", durable.compressions, "none,snappy (none)")->delimiter(',');
-  app->add_option("--settings", durable.settings, "common,leveldb-defaults (common)")
+  app->add_option("--compression", durable.compressions, "none,snappy (default: none)")
+      ->delimiter(',');
+  app->add_option("--settings", durable.settings, "common,leveldb-defaults (default: common)")
       ->delimiter(',');
   app->add_option("--write-buffer", common.write_buffer_bytes, "bytes of a memtable")
       ->check(CLI::Range(1 << 12, 1 << 30))
@@ -38,20 +41,22 @@ void DeclareDurable(CLI::App* app, DurableArguments* a) {
   app->add_option("--table", common.file_bytes, "bytes of a table")
       ->check(CLI::Range(1 << 12, 1 << 30))
       ->capture_default_str();
-  app->add_option("--block-cache", common.block_cache_bytes, "bytes")->capture_default_str();
-  app->add_option("--bloom-bits", common.bloom_bits, "of a key; 0: no filter")
+  app->add_option("--block-cache", common.block_cache_bytes, "bytes of the block cache")
+      ->capture_default_str();
+  app->add_option("--bloom-bits", common.bloom_bits, "bits a key of the Bloom filter; 0: no filter")
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app->add_option("--level1", common.level1_bytes, "bytes of weft's first level")
       ->capture_default_str();
-  app->add_option("--rocksdb-level1", common.rocksdb_level1_bytes, "bytes of RocksDB's")
+  app->add_option("--rocksdb-level1", common.rocksdb_level1_bytes, "bytes of RocksDB's first level")
       ->capture_default_str();
   app->add_option("--background-threads", common.background_threads,
-                  "that compact; LevelDB has one")
+                  "compaction threads; LevelDB has one")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app->add_flag("!--no-verify", common.verify_compaction, "weft reads no outputs back");
-  app->add_option("--tail-seconds", durable.tail_s, "of tail: at full speed, then as long again")
+  app->add_flag("!--no-verify", common.verify_compaction, "weft does not read its outputs back");
+  app->add_option("--tail-seconds", durable.tail_s,
+                  "seconds of tail at full speed, and then at --tail-load")
       ->check(CLI::Range(0.01, 1e6))
       ->capture_default_str();
   app->add_option("--tail-load", durable.tail_load, "share of the top rate")
@@ -67,15 +72,19 @@ void DeclareCompaction(CLI::App* app, DurableArguments* a) {
   app->add_option("--table", compaction.table_bytes, "bytes of a table")
       ->check(CLI::Range(1 << 16, 1 << 30))
       ->capture_default_str();
-  app->add_option("--scale", compaction.scale, "of the number of keys")
+  app->add_option("--scale", compaction.scale, "factor for the number of keys")
       ->check(CLI::Range(1e-6, 1e6))
       ->capture_default_str();
   app->add_option("--place,--dir", compaction.places, "memory, disk, folders")->delimiter(',');
-  app->add_option("--compression", compaction.compressions, "none,snappy (both)")->delimiter(',');
+  app->add_option("--compression", compaction.compressions, "none,snappy (default: both)")
+      ->delimiter(',');
   app->add_option("--stores", compaction.stores, "weft,leveldb,rocksdb")->delimiter(',');
-  app->add_option("--compaction-device", compaction.devices, "too: cuda:0")->delimiter(',');
-  app->add_flag("--direct", compaction.direct, "such with devices or --threads by direct I/O, too");
-  app->add_option("--threads", compaction.threads, "too: 16")
+  app->add_option("--compaction-device", compaction.devices,
+                  "also measure on these devices: cuda:0")
+      ->delimiter(',');
+  app->add_flag("--direct", compaction.direct,
+                "repeat those with devices or --threads by direct I/O");
+  app->add_option("--threads", compaction.threads, "also measure with this many threads: 16")
       ->check(CLI::Range(1, 256))
       ->delimiter(',');
   AddQuick(app, &a->quick);
@@ -91,23 +100,24 @@ void DeclareContention(CLI::App* app, DurableArguments* a) {
       ->delimiter(',')
       ->check(CLI::Range(8, 1 << 20))
       ->capture_default_str();
-  app->add_option("--taken", contention.taken, "percent of the CPUs that other work takes")
+  app->add_option("--taken", contention.taken, "percent of the CPUs that other work uses")
       ->delimiter(',')
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
   app->add_option("--stores", contention.stores, "weft,leveldb,rocksdb")->delimiter(',');
-  app->add_option("--compaction-device", contention.devices, "of weft, too: cuda:0")
+  app->add_option("--compaction-device", contention.devices,
+                  "also measure weft on these devices: cuda:0")
       ->delimiter(',');
-  app->add_option("--place,--dir", contention.place, "memory, disk, a folder")
+  app->add_option("--place,--dir", contention.place, "memory, disk or a folder")
       ->capture_default_str();
-  app->add_option("--threads", contention.threads, "clients")
+  app->add_option("--threads", contention.threads, "client threads")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app->add_option("--background-threads", contention.settings.background_threads,
-                  "that compact; LevelDB has one")
+                  "compaction threads; LevelDB has one")
       ->check(CLI::Range(1, 64))
       ->capture_default_str();
-  app->add_option("--slice", contention.slice_s, "seconds")
+  app->add_option("--slice", contention.slice_s, "seconds of a slice")
       ->check(CLI::Range(0.05, 60.0))
       ->capture_default_str();
   app->add_option("--plots", contention.plots, "folder for charts (SVG)");
@@ -115,8 +125,8 @@ void DeclareContention(CLI::App* app, DurableArguments* a) {
   LeaveOut(app, {"--seconds", "--warmup"});
 }
 
-constexpr const char* kNoWeft = "weft is not asked of --stores";
-constexpr const char* kOneThread = "LevelDB has one, and --stores asks of no other";
+constexpr const char* kNoWeft = "--stores does not include weft";
+constexpr const char* kOneThread = "LevelDB has one thread, and --stores includes no other store";
 
 bool AskForLevelDbAlone(const std::vector<std::string>& stores) {
   return !AsksFor(stores, "weft") && !AsksFor(stores, "rocksdb");
@@ -126,23 +136,23 @@ UnheededRules<DurableArguments> DurableRules() {
   using Arguments = DurableArguments;
   return {
       {{"--strict", "--target"},
-       "one of --stores alone is compared with nothing",
+       "--stores has one store, so nothing is compared",
        [](const CLI::App&, const Arguments& a) { return a.durable.stores.size() == 1; }},
       {{"--reads"},
-       "no --benchmarks is asked that looks up",
+       "--benchmarks includes none that looks up",
        [](const CLI::App&, const Arguments& a) {
          return !AsksForPart(a.durable.benchmarks, "read");
        }},
       {{"--syncs"},
-       "fillsync is not asked of --benchmarks",
+       "--benchmarks does not include fillsync",
        [](const CLI::App&, const Arguments& a) {
          return !AsksForPart(a.durable.benchmarks, "fillsync");
        }},
       {{"--tail-seconds", "--tail-load"},
-       "tail is not asked of --benchmarks",
+       "--benchmarks does not include tail",
        [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.benchmarks, "tail"); }},
       {{"--write-buffer", "--table", "--block-cache", "--bloom-bits", "--rocksdb-level1"},
-       "--settings leveldb-defaults has its own",
+       "--settings leveldb-defaults sets its own",
        [](const CLI::App&, const Arguments& a) {
          return !AsksFor(a.durable.settings, "common") && !a.durable.settings.empty();
        }},
@@ -150,7 +160,7 @@ UnheededRules<DurableArguments> DurableRules() {
        kNoWeft,
        [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.stores, "weft"); }},
       {{"--rocksdb-level1"},
-       "rocksdb is not asked of --stores",
+       "--stores does not include rocksdb",
        [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.stores, "rocksdb"); }},
       {{"--background-threads"},
        kOneThread,

@@ -50,7 +50,7 @@ Result<std::vector<Step>> StepsOf(const std::vector<std::string>& names) {
   bool compacted = false;
   for (const std::string& name : list) {
     const Pass* pass = FindPass(name);
-    if (pass == nullptr) return Status(Code::kInvalidArgument, "no benchmark is called " + name);
+    if (pass == nullptr) return Status(Code::kInvalidArgument, "unknown benchmark " + name);
     if (pass->writes) compacted = name == "compact";
     steps.push_back({pass, compacted && !pass->writes ? name + "-compacted" : name});
   }
@@ -83,10 +83,10 @@ Result<StoreSettings> SettingsOf(const DurableOptions& options, const std::strin
     settings.open_files = 1000;
     settings.rocksdb_level1_bytes = settings.level1_bytes;
   } else if (name != "common") {
-    return Status(Code::kInvalidArgument, "no settings are called " + name);
+    return Status(Code::kInvalidArgument, "unknown settings " + name);
   }
   if (compression != "none" && compression != "snappy")
-    return Status(Code::kInvalidArgument, "no compression is called " + compression);
+    return Status(Code::kInvalidArgument, "unknown compression " + compression);
   settings.name = name;
   settings.compression =
       compression == "none" ? StoreCompression::kNone : StoreCompression::kSnappy;

@@ -20,9 +20,9 @@ Status CheckScan(Cursor* cursor, const ValueMaker& values, const std::vector<uin
     skip_absent();
     const std::string_view key = cursor->Key();
     const uint64_t id = IdOfDurableKey(key);
-    if (id != next) return Wrong(key, "comes where another should");
+    if (id != next) return Wrong(key, "comes where another key should");
     if (!values.Matches(static_cast<uint32_t>(id), last[id] - 1, cursor->Value()))
-      return Wrong(key, "has not the value that was written last");
+      return Wrong(key, "does not have the value that was written last");
     ++next;
   }
   if (const Status status = cursor->status(); !status.ok()) return status;
@@ -37,9 +37,10 @@ Status CheckSample(Reader* reader, const ValueMaker& values, const std::vector<u
     const auto id = static_cast<uint32_t>(random.Below(last.size()));
     const Answer answer = reader->Get(DurableKey(id));
     if (!reader->status().ok()) return reader->status();
-    if (answer.found != (last[id] != 0)) return Wrong(DurableKey(id), "found, or not found");
+    if (answer.found != (last[id] != 0))
+      return Wrong(DurableKey(id), "is found although it was never written, or not found");
     if (answer.found && !values.Matches(id, last[id] - 1, answer.value))
-      return Wrong(DurableKey(id), "reads another value than was written last");
+      return Wrong(DurableKey(id), "does not have the value that was written last");
   }
   return Status::Ok();
 }

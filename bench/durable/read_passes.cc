@@ -29,7 +29,7 @@ class Stopwatch {
 
 Result<PassResult> UnlessWrong(PassResult result, const Status& status, bool right) {
   if (!status.ok()) return status;
-  if (!right) return Status(Code::kCorruption, "a lookup gave another key's value");
+  if (!right) return Status(Code::kCorruption, "a lookup returned another key's value");
   return result;
 }
 
@@ -49,7 +49,7 @@ Result<PassResult> Scan(const PassInput& input, bool forward) {
   if (const Status status = cursor->status(); !status.ok()) return status;
   if (entries != expected || bytes != entries * (kDurableKeyBytes + input.values->value_bytes()))
     return Status(Code::kCorruption,
-                  fmt::format("a scan gave {} entries of {}", entries, expected));
+                  fmt::format("a scan returned {} of {} entries", entries, expected));
   result.more = {{"mib_per_s", static_cast<double>(bytes) / (1 << 20) / result.seconds}};
   return result;
 }

@@ -216,7 +216,7 @@ Result<PassResult> ReadWhileWriting(const PassInput& input) {
   input.ledger->End(pass);
   if (!writer.status().ok()) return writer.status();
   if (!reader->status().ok()) return reader->status();
-  if (!right) return Status(Code::kCorruption, "a lookup gave another key's value");
+  if (!right) return Status(Code::kCorruption, "a lookup returned another key's value");
   result.operations = input.reads;
   result.user_bytes = written * (kDurableKeyBytes + input.values->value_bytes());
   result.figure = static_cast<double>(result.operations) / result.seconds;

@@ -121,7 +121,7 @@ class Ycsb::Client {
     const bool right = answer.found && ycsb_.values_.BelongsTo(id, answer.value);
     Count(&reads_);
     if (!reader_->status().ok()) return Fail(reader_->status());
-    if (!right) return Fail({Code::kCorruption, fmt::format("key {} has not its value", id)});
+    if (!right) return Fail({Code::kCorruption, fmt::format("key {} does not have its value", id)});
     return true;
   }
   bool Write(uint32_t id) {
@@ -221,9 +221,9 @@ Status Ycsb::CheckAll(Store* store) const {
   uint64_t id = 0;
   for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next(), ++id) {
     if (id >= options_.keys || IdOfDurableKey(cursor->Key()) != id)
-      return {Code::kCorruption, fmt::format("key {} is missing, or behind others", id)};
+      return {Code::kCorruption, fmt::format("key {} is missing or out of order", id)};
     if (!values_.Matches(static_cast<uint32_t>(id), versions_[id] - 1, cursor->Value()))
-      return {Code::kCorruption, fmt::format("key {} has not what was written last", id)};
+      return {Code::kCorruption, fmt::format("key {} does not have what was written last", id)};
   }
   if (!cursor->status().ok()) return cursor->status();
   if (id == options_.keys) return Status::Ok();

@@ -51,17 +51,17 @@ void DeclareEmbedded(CLI::App* app, EmbeddedArguments* a) {
 }
 
 void DeclarePrefetch(CLI::App* app, PrefetchArguments* a) {
-  app->add_option("-m,--memory-mb", a->prefetch.memory_mb, "of objects")
+  app->add_option("-m,--memory-mb", a->prefetch.memory_mb, "MiB of objects")
       ->check(CLI::Range(1, 1 << 15))
       ->capture_default_str();
   app->add_option("--batch", a->prefetch.batches, "lookups that overlap: 1,8,...")
       ->delimiter(',')
       ->check(CLI::Range(1, 32))
       ->capture_default_str();
-  app->add_option("--threads", a->prefetch.threads, "that look up at once")
+  app->add_option("--threads", a->prefetch.threads, "threads that look up at once")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app->add_option("--lookups", a->prefetch.lookups, "of a turn")
+  app->add_option("--lookups", a->prefetch.lookups, "lookups in a turn")
       ->check(CLI::Range(1024, 1 << 20))
       ->capture_default_str();
   LeaveOut(app, {"--seconds", "--warmup", "--target", "--strict"});
@@ -79,13 +79,13 @@ Status MeasurePrefetch(const PrefetchArguments& a, Report& report) {
 
 UnheededRules<EmbeddedArguments> EmbeddedRules() {
   return {{{"--target", "--strict"},
-           "--threads asks for one alone, which all others are compared with",
+           "--threads has only one thread, which is the baseline",
            [](const CLI::App&, const EmbeddedArguments& a) { return a.threads == "1"; }}};
 }
 
 UnheededRules<PrefetchArguments> PrefetchRules() {
   return {{{"--threads"},
-           "--cpus has fewer, and each thread has one to itself",
+           "--cpus has fewer CPUs, and each thread needs its own",
            [](const CLI::App&, const PrefetchArguments& a) {
              const size_t cpus = ParseCpuList(a.cpus).size();
              return cpus != 0 && cpus < static_cast<size_t>(a.prefetch.threads);

@@ -218,7 +218,7 @@ Status RunPrefetch(const PrefetchOptions& options, Report& report) {
   const std::vector<int> cpus = CpusOf(options);
   if (cpus.size() < static_cast<size_t>(options.threads))
     return Status(Code::kInvalidArgument,
-                  fmt::format("--threads {}: there are {} CPUs, and each thread has one to itself",
+                  fmt::format("--threads {}: there are {} CPUs, and each thread needs its own",
                               options.threads, cpus.size()));
   PinTo(0, cpus);
   return Experiment(options, &report).Run();

@@ -34,14 +34,14 @@ struct Layout {
 
 Result<Layout> LayoutOf(int asked, const Cores& cores) {
   const int cpus = static_cast<int>(cores.cpus.size());
-  if (cpus < 2)
-    return Status(Code::kUnsupported, "a hog beside a store needs a machine of two CPUs");
+  if (cpus < 2) return Status(Code::kUnsupported, "a hog beside a store needs at least two CPUs");
   const int threads = asked > 0 ? asked : std::min(kThreadsMax, std::max(1, cores.count / 2));
   if (2 * threads > cpus)
     return Status(
         Code::kInvalidArgument,
-        fmt::format("--threads {}: with as many of the hog they are more than the {} CPUs", threads,
-                    cpus));
+        fmt::format(
+            "--threads {}: together with as many threads of the hog they exceed the {} CPUs",
+            threads, cpus));
   Layout layout;
   const auto first = cores.cpus.begin();
   layout.load_cpus.assign(first, first + threads);

@@ -36,8 +36,9 @@ Status RunBlockCache(const BlockCacheOptions& options) {
   MeasureOptions measure = options.experiment.measure;
   for (const std::string& target : measure.targets) {
     if (!IsDurable(target))
-      return {Code::kInvalidArgument,
-              target + " has no block cache; targets are durable stores: weft, leveldb, rocksdb"};
+      return {
+          Code::kInvalidArgument,
+          target + " has no block cache; targets must be durable stores: weft, leveldb, rocksdb"};
   }
   auto mixes = ScaledMixes(options.experiment);
   if (!mixes) return mixes.error();

@@ -12,10 +12,10 @@ void AddExperiment(CLI::App* app, ExperimentOptions* options) {
   AddMeasure(app, &options->measure);
   for (const char* own : {"--target", "--workload"}) app->get_option(own)->capture_default_str();
   CLI::Option* records = app->get_option("--records");
-  records->description("instead of what --data-fraction comes to");
+  records->description("number of records instead of --data-fraction");
   app->add_option("--data-fraction", options->data_fraction,
-                  "of the machine's memory that the data takes: as paper 002, 350,000 records of "
-                  "1 KB a GiB; but no more than fits")
+                  "share of the machine's memory for the data; by default, as in paper 002, "
+                  "350,000 records of 1 KB a GiB, or fewer if they do not fit")
       ->excludes(records)
       ->check(CLI::Range(1e-6, 0.9))
       ->capture_default_str();
@@ -25,7 +25,8 @@ void AddEfficiency(CLI::App* app, EfficiencyOptions* options) {
   AddExperiment(app, &options->experiment);
   app->remove_option(app->get_option("--threads"));
   app->remove_option(app->get_option("--load-threads"));
-  app->add_option("--threads", options->threads, "of the client, in turn; 0: all hardware threads")
+  app->add_option("--threads", options->threads,
+                  "client threads of each run; 0: all hardware threads")
       ->delimiter(',')
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
@@ -36,10 +37,10 @@ void AddBandwidth(CLI::App* app, BandwidthOptions* options) {
   app->remove_option(app->get_option("--threads"));
   app->remove_option(app->get_option("--load-threads"));
   app->add_option("--threads", options->threads,
-                  "of the client, and again of the hog; 0: four, or half the cores")
+                  "threads of the client and as many of the hog; 0: four, or half the cores")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  app->add_option("--shares", options->shares, "of the bandwidth that the hog can get, in turn")
+  app->add_option("--shares", options->shares, "shares of the hog's largest bandwidth, one a run")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
@@ -50,7 +51,7 @@ void AddOversubscription(CLI::App* app, OversubscriptionOptions* options) {
   app->remove_option(app->get_option("--threads"));
   app->remove_option(app->get_option("--load-threads"));
   app->add_option("--per-hardware-thread", options->threads_per_hardware_thread,
-                  "threads of the client, in turn")
+                  "client threads per hardware thread, one number a run")
       ->delimiter(',')
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
@@ -61,10 +62,11 @@ void AddBlockCache(CLI::App* app, BlockCacheOptions* options) {
   app->remove_option(app->get_option("--threads"));
   app->remove_option(app->get_option("--block-cache"));
   app->add_option("--per-hardware-thread", options->threads_per_hardware_thread,
-                  "threads of the client")
+                  "client threads per hardware thread")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  app->add_option("--fractions", options->fractions, "of the data that the cache has, in turn")
+  app->add_option("--fractions", options->fractions,
+                  "shares of the data that fit in the cache, one a run")
       ->delimiter(',')
       ->check(CLI::Range(0.0, 10.0))
       ->capture_default_str();

@@ -49,7 +49,7 @@ class ExperimentTest : public ::testing::Test {
   // On a busy machine a target may have no processor for as long as it is counted.
   static bool NothingEnded(const nlohmann::json& line) {
     return line.at("format") == "weft-bench left out" &&
-           line.at("why") == "nothing ended while it was counted";
+           line.at("why") == "no operation ended while the run was counted";
   }
 
   const base::TestFolder folder_;

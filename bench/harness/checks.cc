@@ -19,11 +19,11 @@ constexpr int kThreadsMax = 1024;
 
 std::string FaultOfCpuList(const std::string& text) {
   const std::vector<int> cpus = ParseCpuList(text);
-  if (cpus.empty()) return fmt::format("\"{}\" is no list of CPUs as 0,2,4-7", text);
+  if (cpus.empty()) return fmt::format("\"{}\" is not a list of CPUs such as 0,2,4-7", text);
   const std::vector<int> usable = UsableCpus();
   for (const int cpu : cpus) {
     if (std::find(usable.begin(), usable.end(), cpu) == usable.end())
-      return fmt::format("CPU {} is not among those that this process may use: {}", cpu,
+      return fmt::format("CPU {} is not one that this process may use: {}", cpu,
                          CpuListText(usable));
   }
   return "";
@@ -31,10 +31,11 @@ std::string FaultOfCpuList(const std::string& text) {
 
 std::string FaultOfThreadCounts(const std::string& text) {
   const std::vector<int> counts = ParseCpuList(text);  // the same form
-  if (counts.empty()) return fmt::format("\"{}\" is no list of thread counts as 1,2,4-8", text);
+  if (counts.empty())
+    return fmt::format("\"{}\" is not a list of thread counts such as 1,2,4-8", text);
   for (const int count : counts) {
     if (count < 1 || count > kThreadsMax)
-      return fmt::format("{} threads: there must be 1 to {}", count, kThreadsMax);
+      return fmt::format("{} threads: it must be from 1 to {}", count, kThreadsMax);
   }
   return "";
 }
@@ -47,7 +48,7 @@ std::string FaultOfNumbers(const CLI::App& subcommand) {
       const double number = std::strtod(text.c_str(), &end);
       if (end == text.c_str() || *end != '\0') continue;
       if (type.starts_with("FLOAT") && !std::isfinite(number))
-        return fmt::format("{}: {} is no number to measure with", option->get_name(), text);
+        return fmt::format("{}: {} is not a finite number", option->get_name(), text);
       if (type.starts_with("UINT") && std::signbit(number))
         return fmt::format("{}: {} is below 0", option->get_name(), text);
     }

@@ -35,7 +35,7 @@ std::string CpuLoad::WhyUnavailable() {
 
 Result<std::unique_ptr<CpuLoad>> CpuLoad::Start(int percent) {
   if (percent < 0 || percent > 100)
-    return Status(Code::kInvalidArgument, "a load of the CPUs is 0 to 100 percent");
+    return Status(Code::kInvalidArgument, "a load of the CPUs must be from 0 to 100 percent");
   if (percent == 0) return std::unique_ptr<CpuLoad>(new CpuLoad(nullptr));
   if (const std::string why = WhyUnavailable(); !why.empty())
     return Status(Code::kUnsupported, why);
@@ -50,7 +50,7 @@ Result<std::unique_ptr<CpuLoad>> CpuLoad::Start(int percent) {
 
 Status CpuLoad::Check() {
   if (process_ == nullptr || !process_->Ended()) return Status::Ok();
-  return {Code::kUnsupported, "stress-ng has ended by itself"};
+  return {Code::kUnsupported, "stress-ng ended on its own"};
 }
 
 }  // namespace weft::bench

@@ -34,7 +34,7 @@ struct CommonArguments {
 void AddCommon(CLI::App* app, CommonArguments* common);
 // --quick, where it takes less of everything.
 void AddQuick(CLI::App* app, bool* quick);
-inline constexpr const char* kQuickTakesLess = "--quick takes less";
+inline constexpr const char* kQuickTakesLess = "--quick uses less";
 // Of the common ones, what a subcommand has no use for: an option that does nothing misleads.
 void LeaveOut(CLI::App* app, std::initializer_list<const char*> names);
 

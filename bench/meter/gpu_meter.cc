@@ -42,7 +42,7 @@ class CounterOfGpu : public EnergySource {
 };
 
 Reading Missing(const char* what) {
-  return Reading::Unavailable(fmt::format("the GPU's driver does not tell {}", what));
+  return Reading::Unavailable(fmt::format("the GPU's driver does not report {}", what));
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ Result<std::unique_ptr<EnergySource>> GpuEnergy(int number, const Nvml* nvml, Se
   if (gpu->Energy())
     return std::unique_ptr<EnergySource>(std::make_unique<CounterOfGpu>(name, std::move(gpu)));
   if (!gpu->Power())
-    return Status(Code::kUnsupported, name + " tells neither its energy nor its power");
+    return Status(Code::kUnsupported, name + " reports neither its energy nor its power");
   const std::shared_ptr<GpuMeter> shared = std::move(gpu);
   return std::unique_ptr<EnergySource>(std::make_unique<PowerSampler>(
       name + ", sampled power", interval, [shared, name]() -> Result<Watts> {

@@ -58,7 +58,7 @@ Result<std::unique_ptr<HogProcess>> HogProcess::Start(const TriadOptions& option
   if (recv(hog->socket_.get(), &answer, sizeof answer, 0) != sizeof answer)
     return Status(Code::kIoError, "the hog's process has ended");
   if (answer.code == Code::kOk) return hog;
-  return Status(answer.code, "the hog could not be started: no thread, no rate or no memory");
+  return Status(answer.code, "the hog could not start: it had no thread, no rate or no memory");
 }
 
 HogProcess::~HogProcess() {

@@ -14,7 +14,7 @@ Reading IdlePower(const std::string& energy, Seconds over, const EnergyPlaces& p
   const auto is_known = [](const auto& source) { return source->idle_power().has_value(); };
   for (const auto& source : *sources) {
     if (!source->is_live())
-      return Reading::Unavailable(source->Name() + " tells nothing before a run has ended");
+      return Reading::Unavailable(source->Name() + " reports nothing before a run has ended");
     Status status = source->Start();
     if (!status.ok()) return Reading::Unavailable(std::string(status.message()));
   }

@@ -46,7 +46,7 @@ TEST(IdlePower, WithoutAMeterThereIsAReasonAndNo0) {
   EXPECT_FALSE(none.available());
   EXPECT_THAT(none.reason(), testing::HasSubstr("/no/such/folder"));
   EXPECT_THAT(IdlePower("csv:watts.csv", Seconds(3600), places).reason(),
-              testing::HasSubstr("tells nothing before a run has ended"));
+              testing::HasSubstr("reports nothing before a run has ended"));
 }
 
 }  // namespace

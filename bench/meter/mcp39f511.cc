@@ -86,7 +86,7 @@ Status Mcp39f511::FindAnswer(double until_s) {
     if (*byte == kNak)
       return {Code::kRetryNow, fmt::format("{} refuses the command", port_.path())};
     if (*byte == kChecksumFailed)
-      return {Code::kRetryNow, fmt::format("{} got a spoiled command", port_.path())};
+      return {Code::kRetryNow, fmt::format("{} received a damaged command", port_.path())};
   }
   return {Code::kRetryNow, fmt::format("{} sends something else", port_.path())};
 }

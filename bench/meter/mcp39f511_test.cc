@@ -216,7 +216,7 @@ TEST(Mcp39f511, WhatFailsThreeTimesIsAnErrorThatSaysWhat) {
               HasSubstr("wrong checksum"));
   EXPECT_THAT(FailureWith([](int, Bytes) { return Bytes("\x15"); }), HasSubstr("refuses"));
   EXPECT_THAT(FailureWith([](int, Bytes) { return Bytes("\x51"); }),
-              HasSubstr("got a spoiled command"));
+              HasSubstr("received a damaged command"));
   EXPECT_THAT(FailureWith([](int, Bytes a) { return a.substr(0, 5); }), HasSubstr("no answer"));
   EXPECT_THAT(FailureWith([](int, Bytes) { return Bytes(); }), HasSubstr("no answer"));
   EXPECT_THAT(FailureWith([](int, Bytes) { return Bytes(100, 'x'); }), HasSubstr("something else"));

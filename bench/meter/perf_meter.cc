@@ -35,7 +35,7 @@ std::string PerfMeter::Reason(int error_number, const std::string& paranoid, boo
     case ENOENT:
     case ENODEV:
     case EOPNOTSUPP: return "this processor, or the virtual machine, has no such counter";
-    case EMFILE: return "too many open files: each thread needs one a counter (ulimit -n)";
+    case EMFILE: return "too many open files: each thread needs one for each counter (ulimit -n)";
     case ENOSYS: return "this kernel has no perf events";
     case ESRCH: return "the process has ended";
     default: return std::string(Status::FromErrno("perf_event_open", error_number).message());
@@ -121,7 +121,7 @@ Result<std::vector<PerfMeter::Raw>> PerfMeter::ReadAll(const std::vector<int>& f
     const ssize_t got = options_.system->Read(fd, &raw, sizeof raw);
     if (got < 0) return Status::FromErrno("read of a counter", errno);
     // The kernel's way to say that a pinned counter has been lost.
-    if (got != sizeof raw) return Status(Code::kUnsupported, "the kernel gave the counter up");
+    if (got != sizeof raw) return Status(Code::kUnsupported, "the kernel stopped the counter");
     all.push_back(raw);
   }
   return all;

@@ -195,7 +195,7 @@ TEST(PerfMeter, ALostCounterIsUnavailable) {
   PerfMeter meter(With(&kernel));
   meter.Start({getpid()});
   kernel.lost = true;
-  EXPECT_THAT(meter.Stop().at("cycles").reason(), HasSubstr("gave the counter up"));
+  EXPECT_THAT(meter.Stop().at("cycles").reason(), HasSubstr("stopped the counter"));
 }
 
 TEST(PerfMeter, AProcessThatIsNotThereHasNoCounters) {

@@ -90,10 +90,10 @@ Status AddLine(const Columns& columns, const std::string& line, PowerTable* tabl
   auto time = FiniteNumberOf(cells[columns.time]);
   const bool since_start = time && *time < kFirstEpochS;
   if (!time) time = ParseIso8601(cells[columns.time]);
-  if (!time) return Wrong(fmt::format("{} is no time", cells[columns.time]));
+  if (!time) return Wrong(fmt::format("{} is not a time", cells[columns.time]));
   if (*time > kLastEpochS) return Wrong(fmt::format("{} is not in seconds", cells[columns.time]));
   const auto power = FiniteNumberOf(cells[columns.power]);
-  if (!power) return Wrong(fmt::format("{} is no number of watts", cells[columns.power]));
+  if (!power) return Wrong(fmt::format("{} is not a number of watts", cells[columns.power]));
   if (table->trace.size() > 0 && since_start != table->since_start)
     return Wrong("times are partly since 1970 and partly since the start");
   table->since_start = since_start;

@@ -52,13 +52,13 @@ TEST(PowerCsv, WhatIsWrongAndWhere) {
   EXPECT_THAT(ErrorOf("time,power_mw\n0,1\n"), HasSubstr("line 1: no column of watts"));
   EXPECT_THAT(ErrorOf("when,watts\n0,1\n"), HasSubstr("line 1: no column of times"));
   EXPECT_THAT(ErrorOf("time,watts,power\n0,1,1\n"), HasSubstr("two columns of watts"));
-  EXPECT_THAT(ErrorOf("time,watts\n0,1\n1,much\n"), HasSubstr("line 3: much is no number"));
-  EXPECT_THAT(ErrorOf("time,watts\nnoon,1\n"), HasSubstr("line 2: noon is no time"));
+  EXPECT_THAT(ErrorOf("time,watts\n0,1\n1,much\n"), HasSubstr("line 3: much is not a number"));
+  EXPECT_THAT(ErrorOf("time,watts\nnoon,1\n"), HasSubstr("line 2: noon is not a time"));
   EXPECT_THAT(ErrorOf("time,watts\n1795557600000,1\n"), HasSubstr("is not in seconds"));
   EXPECT_THAT(ErrorOf("time,watts\n0\n"), HasSubstr("too few columns"));
   EXPECT_THAT(ErrorOf("time,watts\n0,1\n1795557601,1\n"), HasSubstr("partly"));
   EXPECT_THAT(ErrorOf("time,watts\n1,1\n0.5,1\n"), HasSubstr("line 3: readings are out of order"));
-  EXPECT_THAT(ErrorOf("time,watts\n0,-1\n"), HasSubstr("no reading"));
+  EXPECT_THAT(ErrorOf("time,watts\n0,-1\n"), HasSubstr("is not a reading"));
   EXPECT_THAT(ErrorOf("# nothing\n"), HasSubstr("is empty"));
 }
 

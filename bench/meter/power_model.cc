@@ -12,7 +12,7 @@ namespace weft::bench {
 Result<PowerModel> PowerModel::Make(Watts idle, Watts busy, std::string stat) {
   if (!(idle >= Watts(0) && busy >= idle)) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("a model's power is 0 <= idle <= busy, not {} W and {} W",
+                  fmt::format("a model's power must be 0 <= idle <= busy, not {} W and {} W",
                               idle.value(), busy.value()));
   }
   return PowerModel(idle, busy, std::move(stat));
@@ -28,7 +28,7 @@ Result<PowerModel::Ticks> PowerModel::Read() const {
   double user = 0, nice = 0, system = 0, idle = 0, wait = 0, irq = 0, softirq = 0;
   words >> name >> user >> nice >> system >> idle >> wait >> irq >> softirq;
   if (!words || name != "cpu")
-    return Status(Code::kUnsupported, stat_ + " does not tell how busy the CPUs are");
+    return Status(Code::kUnsupported, stat_ + " does not report how busy the CPUs are");
   const double busy = user + nice + system + irq + softirq;
   return Ticks{busy, busy + idle + wait};
 }

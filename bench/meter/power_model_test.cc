@@ -56,7 +56,7 @@ TEST(PowerModel, RatingsThatCannotBe) {
 TEST(PowerModel, UnavailableWhereTheSystemDoesNotTell) {
   auto model = PowerModel::Make(Watts(1), Watts(2), "/nowhere");
   ASSERT_TRUE(model);
-  EXPECT_THAT(model->Start().ToString(), HasSubstr("/nowhere does not tell"));
+  EXPECT_THAT(model->Start().ToString(), HasSubstr("/nowhere does not report"));
 }
 
 }  // namespace

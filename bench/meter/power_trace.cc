@@ -10,7 +10,7 @@ namespace weft::bench {
 Status PowerTrace::Add(Seconds at, Watts power) {
   if (!std::isfinite(at.value()) || !std::isfinite(power.value()) || power < Watts(0)) {
     return {Code::kInvalidArgument,
-            fmt::format("{} W at {} s is no reading", power.value(), at.value())};
+            fmt::format("{} W at {} s is not a reading", power.value(), at.value())};
   }
   if (!readings_.empty() && at <= readings_.back().time) {
     return {Code::kInvalidArgument,

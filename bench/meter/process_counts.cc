@@ -54,7 +54,7 @@ Status AddStat(pid_t pid, const std::string& proc, StatCounts* sum) {
   auto text = TextOf(path);
   if (!text) return text.error();
   const size_t name_end = text->rfind(')');  // the name may hold anything
-  if (name_end == std::string::npos) return {Code::kCorruption, path + " is no stat file"};
+  if (name_end == std::string::npos) return {Code::kCorruption, path + " is not a stat file"};
   std::istringstream fields(text->substr(name_end + 1));
   std::string state, skipped;
   fields >> state;
@@ -64,7 +64,7 @@ Status AddStat(pid_t pid, const std::string& proc, StatCounts* sum) {
   double user = 0, system = 0, child_user = 0, child_system = 0;
   fields >> minor >> child_minor >> major >> child_major;
   fields >> user >> system >> child_user >> child_system;
-  if (!fields) return {Code::kCorruption, path + " is no stat file"};
+  if (!fields) return {Code::kCorruption, path + " is not a stat file"};
   const auto ticks_per_s = static_cast<double>(sysconf(_SC_CLK_TCK));
   sum->user += Seconds((user + child_user) / ticks_per_s);
   sum->system += Seconds((system + child_system) / ticks_per_s);

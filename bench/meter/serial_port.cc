@@ -20,7 +20,7 @@ Result<speed_t> SpeedOf(int baud) {
     case 38400: return speed_t{B38400};
     case 57600: return speed_t{B57600};
     case 115200: return speed_t{B115200};
-    default: return Status(Code::kInvalidArgument, fmt::format("{} baud is not known", baud));
+    default: return Status(Code::kInvalidArgument, fmt::format("{} baud is not supported", baud));
   }
 }
 

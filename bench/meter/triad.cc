@@ -38,7 +38,8 @@ void Work(const Triad& triad, size_t begin, size_t end) {
 }
 
 Result<size_t> ElementsOf(const TriadOptions& options) {
-  if (options.threads < 1) return Status(Code::kInvalidArgument, "a triad has a thread at least");
+  if (options.threads < 1)
+    return Status(Code::kInvalidArgument, "a triad needs at least one thread");
   const uint64_t bytes =
       options.array_bytes > 0 ? options.array_bytes : TriadArrayBytes(options.threads);
   return std::max<size_t>(bytes / sizeof(double), kPieceElements);
@@ -118,7 +119,7 @@ Result<std::unique_ptr<BandwidthHog>> BandwidthHog::Start(const TriadOptions& op
   auto elements = ElementsOf(options);
   if (!elements) return elements.error();
   if (!(full_bytes_per_s > 0)) {
-    return Status(Code::kInvalidArgument, "a hog's full rate is more than 0 bytes a second");
+    return Status(Code::kInvalidArgument, "a hog's full rate must be more than 0 bytes a second");
   }
   std::unique_ptr<BandwidthHog> hog(new BandwidthHog(options, full_bytes_per_s));  // by the pointer
   hog->arrays_.resize(static_cast<size_t>(options.threads));

@@ -41,7 +41,7 @@ TEST(Triad, AsAReading) {
   EXPECT_EQ("triad, threads: 1", reading.source());
   TriadOptions none = ShortTriad();
   none.threads = 0;
-  EXPECT_EQ("invalid argument: a triad has a thread at least", TriadReading(none).reason());
+  EXPECT_EQ("invalid argument: a triad needs at least one thread", TriadReading(none).reason());
 }
 
 TEST(Triad, ArraysAreLargerThanCaches) {

@@ -9,7 +9,7 @@ Reading WriteAmplification(const nlohmann::json& before, const nlohmann::json& a
     for (const nlohmann::json* figures : {&before, &after}) {
       const auto found = figures->find(name);
       if (found == figures->end() || !found->is_number())
-        return Reading::Unavailable(fmt::format("the store does not tell {}", name));
+        return Reading::Unavailable(fmt::format("the store does not report {}", name));
     }
   }
   const auto grown = [&](const char* name) {
@@ -18,7 +18,7 @@ Reading WriteAmplification(const nlohmann::json& before, const nlohmann::json& a
   const double user_bytes = grown(kFigureUserBytesWritten);
   const double table_bytes = grown(kFigureTableBytesWritten);
   if (user_bytes < 0 || table_bytes < 0)
-    return Reading::Unavailable("the store began to count anew");
+    return Reading::Unavailable("the store restarted its counters");
   if (user_bytes == 0) return Reading::Unavailable("nothing was written");
   return Reading::Of(table_bytes / user_bytes, "1", "the store's own count");
 }

@@ -139,7 +139,7 @@ Status RunTrace(const AlternationOptions& options, const Course& course, size_t 
     Row row = RowOf(course, fmt::format("trace-{:g}ms", options.trace_cycle_ms), c, baseline, *all);
     const Figures& figures = (*all)[c].figures;
     const std::vector<double> folded = Fold(figures.slot_queries, slots_of_cycle, slot_s);
-    if (folded.empty()) return {Code::kInvalidArgument, "--trace-cycles: two are needed at least"};
+    if (folded.empty()) return {Code::kInvalidArgument, "--trace-cycles: at least two are needed"};
     row.details["slot_ms"] = options.slot_ms;
     row.details["folded_queries_per_s"] = folded;
     row.details["folded_in_stages_per_s"] = Fold(figures.slot_in_stages, slots_of_cycle, slot_s);
@@ -200,9 +200,9 @@ Status AgeFor(const Course& course) {
 
 Status CheckTimes(const AlternationOptions& options, size_t workloads) {
   if (workloads < 2)
-    return {Code::kInvalidArgument, "--workload: one alone does not alternate with others"};
+    return {Code::kInvalidArgument, "--workload: at least two are needed to alternate"};
   if (options.pipeline.intervals_us.size() != 1)
-    return {Code::kInvalidArgument, "--interval-us: one is all that alternating workloads take"};
+    return {Code::kInvalidArgument, "--interval-us: alternating workloads take only one"};
   const double slots = options.trace_cycle_ms / static_cast<double>(workloads) / options.slot_ms;
   if (slots >= 0.5 && std::abs(slots - std::round(slots)) < 1e-6) return Status::Ok();
   return {Code::kInvalidArgument,

@@ -123,7 +123,7 @@ UnheededRules<PipelineArguments> PipelineRules() {
   using Arguments = PipelineArguments;
   return {
       {{"--cpus"},
-       "there are more than --threads",
+       "it has more CPUs than --threads",
        [](const App&, const Arguments& a) {
          return a.pipeline.threads > 0 &&
                 ParseCpuList(a.cpus).size() > static_cast<size_t>(a.pipeline.threads);
@@ -132,7 +132,7 @@ UnheededRules<PipelineArguments> PipelineRules() {
        "no --plan is given",
        [](const App&, const Arguments& a) { return a.pipeline.plans.empty(); }},
       {{"--batch-max"},
-       "without --device all plans of --plan have one stage",
+       "without --device every --plan has one stage",
        [](const App&, const Arguments& a) {
          return a.pipeline.devices.empty() && !HasPlanOfItsOwn(a.pipeline.plans);
        }},
@@ -142,10 +142,10 @@ UnheededRules<PipelineArguments> PipelineRules() {
          return a.pipeline.plans.empty() || !AsksFor(a.pipeline.plans, "auto");
        }},
       {{"--steal"},
-       "no --plan of one's own is given",
+       "no --plan names a plan",
        [](const App&, const Arguments& a) { return !HasPlanOfItsOwn(a.pipeline.plans); }},
       {{"--plan"},
-       "all of them have one stage without --device, and that one always runs",
+       "without --device every plan has one stage, which always runs",
        [](const App&, const Arguments& a) {
          return a.pipeline.devices.empty() && !a.pipeline.plans.empty() &&
                 std::all_of(a.pipeline.plans.begin(), a.pipeline.plans.end(),

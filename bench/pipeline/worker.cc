@@ -383,7 +383,7 @@ void Worker::CountReplies(const Flight& flight) {
   figures_.sets += written.stored + written.refused;
   figures_.refused += written.refused;
   if (written.replies() == flight.queries) return;
-  status_ = {Code::kCorruption, fmt::format("{} queries had {} outcomes such as requests may have",
+  status_ = {Code::kCorruption, fmt::format("{} queries had {} outcomes that requests can have",
                                             flight.queries, written.replies())};
 }
 
@@ -439,7 +439,7 @@ void Worker::Check(const Flight& flight) {
   if (at != end)
     status_ = {Code::kCorruption, "a batch had more replies than queries"};
   else if (tally != flight.written)
-    status_ = {Code::kCorruption, "a batch has other replies than were counted"};
+    status_ = {Code::kCorruption, "a batch has different replies from those counted"};
 }
 
 // How many replies in a row, from `at` on, are right and hits, of GETs: as CheckOne finds it, with

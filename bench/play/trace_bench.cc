@@ -42,7 +42,7 @@ struct PlayedAll {
 Status CheckPolicies(const std::vector<std::string>& policies) {
   for (const std::string& policy : policies) {
     if (policy == "none" && policies.size() > 1)
-      return {Code::kInvalidArgument, "--policy: none stands alone"};
+      return {Code::kInvalidArgument, "--policy: none cannot be combined with others"};
     const auto is_it = [&](const PolicyForm& form) { return form.name == policy; };
     const std::vector<PolicyForm>& forms = PolicyForms();
     if (policy == "none" || std::any_of(forms.begin(), forms.end(), is_it)) continue;
@@ -54,7 +54,7 @@ Status CheckPolicies(const std::vector<std::string>& policies) {
 Status CheckTargets(const std::vector<std::string>& targets) {
   for (const std::string& target : targets) {
     if (IsDurable(target) || target.starts_with("echo:"))
-      return {Code::kInvalidArgument, target + " is no cache: it drops nothing"};
+      return {Code::kInvalidArgument, target + " is not a cache: it drops nothing"};
   }
   return Status::Ok();
 }
@@ -68,7 +68,8 @@ Result<std::optional<uint64_t>> MemoryOfServers(const TraceBenchOptions& options
   for (const std::string& name : options.targets) {
     if (!IsThere(name)) continue;
     if (options.memory_is_given && options.memory.size() > 1)
-      return Status(Code::kInvalidArgument, "-m: " + name + " is there and has one size of memory");
+      return Status(Code::kInvalidArgument,
+                    "-m: " + name + " is already running with one size of memory");
     auto target = OpenTarget(name, options.target, *format);
     if (!target) return target.error();
     const nlohmann::json settings = (*target)->Settings();
@@ -76,16 +77,15 @@ Result<std::optional<uint64_t>> MemoryOfServers(const TraceBenchOptions& options
     const uint64_t own = settings.at("memory_mb");
     if (memory_mb && *memory_mb != own)
       return Status(Code::kInvalidArgument,
-                    fmt::format("{} has {} MiB, and another server {}", name, own, *memory_mb));
+                    fmt::format("{} has {} MiB, but another server has {}", name, own, *memory_mb));
     memory_mb = own;
     if (options.memory_is_given && options.memory.front() != std::to_string(own))
-      return Status(Code::kInvalidArgument, fmt::format("-m {}: {} is there and has {} MiB",
+      return Status(Code::kInvalidArgument, fmt::format("-m {}: {} is already running with {} MiB",
                                                         options.memory.front(), name, own));
   }
   const bool any_there = std::any_of(options.targets.begin(), options.targets.end(), IsThere);
   if (any_there && !memory_mb && !options.memory_is_given)
-    return Status(Code::kInvalidArgument,
-                  "-m: no server that is there tells its memory; say what it has");
+    return Status(Code::kInvalidArgument, "-m: no running server reports its memory; give it here");
   return memory_mb;
 }
 
@@ -181,7 +181,7 @@ void PrintHead(const Trace& trace, const TraceBenchOptions& options) {
              trace.name, trace.format, Grouped(trace.requests.size()), Grouped(trace.records()),
              static_cast<double>(BytesOfAllKeys(trace)) / kMiB);
   if (trace.has_ttls && options.play.pace == 0)
-    fmt::print("its times to live count for policies alone: give --pace for the others\n");
+    fmt::print("its times to live count only for policies; --pace makes them count for all\n");
   fmt::print("{:>8} {:>8}", "-m", "of all");
   for (const std::string& name : NamesOf(options))
     fmt::print("  {:>{}}", name, std::max<size_t>(name.size(), 8));

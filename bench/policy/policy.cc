@@ -18,21 +18,22 @@ struct NamedPolicy {
 };
 
 constexpr NamedPolicy kPolicies[] = {
-    {"lru", "drops what was used least recently",
+    {"lru", "drops the least recently used object",
      [](uint64_t capacity, const Trace& trace) { return MakeLru(capacity, trace.records()); }},
-    {"fifo", "drops what was stored first",
+    {"fifo", "drops the object that was stored first",
      [](uint64_t capacity, const Trace& trace) { return MakeFifo(capacity, trace.records()); }},
     {"s3-fifo", "tries objects in a small queue, with ghosts (Yang et al., SOSP'23)",
      [](uint64_t capacity, const Trace& trace) {
        return MakeS3Fifo(capacity, trace.records(), true);
      }},
-    {"s3-fifo-no-ghosts", "s3-fifo that forgets what it dropped",
+    {"s3-fifo-no-ghosts", "s3-fifo that forgets dropped objects",
      [](uint64_t capacity, const Trace& trace) {
        return MakeS3Fifo(capacity, trace.records(), false);
      }},
     {"w-tinylfu", "admits by frequency (Einziger et al., ACM TOS 2017; with sizes, 2022)",
      MakeWTinyLfu},
-    {"belady", "knows the trace; a floor where all sizes are equal (Belady, IBM Systems J. 1966)",
+    {"belady",
+     "knows the future; a lower bound if all sizes are equal (Belady, IBM Systems J. 1966)",
      MakeBelady},
 };
 
@@ -54,7 +55,8 @@ Result<std::unique_ptr<Policy>> MakePolicy(const std::string& name, uint64_t cap
     if (policy.name == name) return policy.maker(capacity, trace);
     names += names.empty() ? policy.name : std::string(", ") + policy.name;
   }
-  return Status(Code::kInvalidArgument, "no policy \"" + name + "\": there are " + names);
+  return Status(Code::kInvalidArgument,
+                "unknown policy \"" + name + "\"; the policies are " + names);
 }
 
 }  // namespace weft::bench

@@ -140,7 +140,7 @@ CommandGroup ServerCommands() {
           "server", "CPU time a request: depth 1, depth 32, gets of 100 keys", DeclareServer,
           MeasureServer,
           {{{"--get-share"},
-            "multiget-100 has GETs alone",
+            "multiget-100 has only GETs",
             [](const CLI::App&, const Arguments& a) { return !AsksForPart(a.cases, "depth"); }}}),
       PromiseCommand<Arguments>(
           "latency", "p50, p99, p99.9 at a fixed open-loop rate", DeclareLatency, MeasureLatency,

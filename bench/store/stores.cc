@@ -62,7 +62,7 @@ std::string StoreTitle(const std::string& name) {
 
 std::string WhyUnavailable(const std::string& name) {
   const Kind* kind = Find(name);
-  return kind == nullptr ? "there is no such store" : kind->missing;
+  return kind == nullptr ? "unknown store" : kind->missing;
 }
 
 Result<std::unique_ptr<Store>> OpenStore(const std::string& name, const StoreSettings& settings,

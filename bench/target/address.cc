@@ -136,7 +136,7 @@ Result<Address> ParseAddress(std::string_view text) {
   const std::string_view digits = colon == std::string_view::npos ? "" : text.substr(colon + 1);
   if (colon == 0 || !base::ParseNumber(digits, &address.port) || address.port == 0)
     return Status(Code::kInvalidArgument,
-                  fmt::format("\"{}\" is no address: host:port or a socket's path", text));
+                  fmt::format("\"{}\" is not an address: use host:port or a socket's path", text));
   std::string_view host = text.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']')
     host = host.substr(1, host.size() - 2);
@@ -164,7 +164,7 @@ Result<std::string> Ask(const Address& address, std::string_view request,
     if (got > 0) answer.append(text, static_cast<size_t>(got));
     if (got < 0) status = Status::FromErrno("receive from " + address.ToString(), errno);
     if (got == 0)
-      status = Status(Code::kIoError, address.ToString() + " closed the connection unasked");
+      status = Status(Code::kIoError, address.ToString() + " closed the connection unexpectedly");
   }
   close(*fd);
   if (!status.ok()) return status;

@@ -22,13 +22,13 @@ bool IsStarted(const std::string& spec) { return spec.starts_with("start:"); }
 const std::vector<Concern>& Concerns() {
   static const std::vector<Concern> all = {
       {{"--memory-mb"},
-       "caches, and servers that are started",
+       "caches and started servers",
        [](const std::string& spec) { return IsStarted(spec) || spec == "weft-cache"; }},
-      {{"--server-threads"}, "servers that are started", IsStarted},
+      {{"--server-threads"}, "started servers", IsStarted},
       {{"--weft", "--weft-flags"},
        "start:weft",
        [](const std::string& spec) { return spec == "start:weft"; }},
-      {{"--wipe"}, "servers that are there", IsThere},
+      {{"--wipe"}, "running servers", IsThere},
       {{"--multi-get"},
        "servers",
        [](const std::string& spec) { return IsStarted(spec) || IsThere(spec); }},
@@ -44,7 +44,7 @@ const std::vector<Concern>& Concerns() {
 }  // namespace
 
 std::string TargetHelp() {
-  std::string text = "what is measured, repeatable:";
+  std::string text = "what to measure; repeatable:";
   for (const TargetForm& form : TargetForms())
     text += "\n" + form.form + ": " + form.meaning +
             (form.missing.empty() ? "" : " (" + form.missing + ")");
@@ -52,16 +52,16 @@ std::string TargetHelp() {
 }
 
 void AddServerOptions(CLI::App* app, TargetOptions* options) {
-  app->add_option("-t,--server-threads", options->threads, "of servers that are started")
+  app->add_option("-t,--server-threads", options->threads, "worker threads of started servers")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app->add_option("--weft", options->weft_program, "the program that start:weft starts")
       ->capture_default_str();
   app->add_option("--weft-flags", options->weft_flags,
-                  "more of them for start:weft: '--device cuda:0 --plan auto'");
+                  "additional flags for start:weft: '--device cuda:0 --plan auto'");
   app->add_flag("--wipe", options->wipe,
-                "a server that is there may be emptied, whatever it holds; one that holds anything "
-                "is refused otherwise");
+                "allow a running server to be emptied; without it, a server that holds anything "
+                "is refused");
 }
 
 void RefuseUnheededByTargets(const CLI::App& app, const std::vector<std::string>& targets) {
@@ -69,8 +69,8 @@ void RefuseUnheededByTargets(const CLI::App& app, const std::vector<std::string>
     if (targets.empty() || std::any_of(targets.begin(), targets.end(), concern.heeds)) continue;
     for (const char* name : concern.options) {
       if (!IsGiven(app, name)) continue;
-      throw CLI::ValidationError(name,
-                                 std::string("is for ") + concern.who + ", and no --target is one");
+      throw CLI::ValidationError(
+          name, std::string("it is for ") + concern.who + ", and no --target is one");
     }
   }
 }

@@ -114,7 +114,7 @@ Outcome DurableSession::ScanFrom(Cursor* cursor, const Operation& operation) {
     const bool ascends = outcome.records == 0 ? key >= last_key_ : key > last_key_;
     const auto record = format_.RecordOf(key);
     if (!ascends) faults_.Note("keys out of order", key);
-    if (!record) faults_.Note("a key of no record", key);
+    if (!record) faults_.Note("a key that belongs to no record", key);
     if (!ascends || !record || !Check(*record, cursor->Value())) {
       outcome.outcome = OutcomeKind::kWrong;
       break;

@@ -113,10 +113,11 @@ Result<EchoOptions> ParseEcho(std::string_view text) {
     after_ns = at == std::string_view::npos ? std::nullopt : ParseNs(stall.substr(at + 1));
   }
   if (service_ns && stall_ns && after_ns) return EchoOptions{*service_ns, *stall_ns, *after_ns};
-  return Status(Code::kInvalidArgument,
-                fmt::format("\"{}\" is no service time: 50us, or 50us:100ms@2s for a stall of"
-                            " 100 ms after two seconds",
-                            text));
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("\"{}\" is not a service time such as 50us, or 50us:100ms@2s for a stall of"
+                  " 100 ms after two seconds",
+                  text));
 }
 
 Result<std::unique_ptr<EchoTarget>> EchoTarget::Open(const EchoOptions& options) {

@@ -27,8 +27,8 @@ Status MayRemoveAll(const Address& address, bool wipe,
     if (!held) return held.error();
     if (*held > 0)
       return {Code::kInvalidArgument,
-              fmt::format("{} holds {} {}, and a run begins by removing all; --wipe allows it",
-                          name, *held, *held == 1 ? "record" : "records")};
+              fmt::format("{} holds {} {}, which a run would remove; --wipe allows it", name, *held,
+                          *held == 1 ? "record" : "records")};
   }
   emptied->addresses.insert(name);
   return Status::Ok();

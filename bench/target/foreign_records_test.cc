@@ -16,7 +16,7 @@ TEST(ForeignRecords, OfAFullOneOnlyWhereItIsAllowed) {
   const auto five = [] { return Result<uint64_t>(5u); };
   for (int i = 0; i < 2; i++) {
     EXPECT_EQ(MayRemoveAll(server, false, five).ToString(),
-              "invalid argument: 127.0.0.1:2 holds 5 records, and a run begins by removing all; "
+              "invalid argument: 127.0.0.1:2 holds 5 records, which a run would remove; "
               "--wipe allows it");
   }
   EXPECT_TRUE(MayRemoveAll(server, true, five).ok());

@@ -127,10 +127,10 @@ Status MemcachedSession::Take(std::vector<Outcome>* outcomes) {
 size_t MemcachedSession::TakeAnswer(std::string_view bytes) {
   whole_ = 0;
   if (bytes.empty() || !faults_.broken().ok()) return 0;
-  if (due_.empty()) return Break("bytes that nobody asked for", bytes);
+  if (due_.empty()) return Break("unexpected bytes", bytes);
   const void* newline = std::memchr(bytes.data(), '\n', std::min(bytes.size(), kLineBytesMax));
   if (newline == nullptr)
-    return bytes.size() < kLineBytesMax ? 0 : Break("a line without end", bytes);
+    return bytes.size() < kLineBytesMax ? 0 : Break("a line that does not end", bytes);
   const auto line_bytes = static_cast<size_t>(static_cast<const char*>(newline) - bytes.data()) + 1;
   const std::string_view line = bytes.substr(0, line_bytes);
   if (!line.ends_with(kLineEnd)) return Break("a line that does not end properly", bytes);
@@ -152,7 +152,7 @@ size_t MemcachedSession::TakeValue(std::string_view bytes, std::string_view line
   uint64_t flags = 0, value_bytes = 0;
   const bool read = EatNumber(&numbers, &flags) && numbers.starts_with(' ') &&
                     (numbers.remove_prefix(1), EatNumber(&numbers, &value_bytes));
-  if (!read || value_bytes > kRecordValueBytesMax) return Break("no line of a value", bytes);
+  if (!read || value_bytes > kRecordValueBytesMax) return Break("not the line of a value", bytes);
   const size_t all = line.size() + value_bytes + kLineEnd.size();
   if (bytes.size() < all) {
     whole_ = all;
@@ -162,7 +162,7 @@ size_t MemcachedSession::TakeValue(std::string_view bytes, std::string_view line
     return Break("a value that is longer than it says", bytes);
   // Keys that are passed over have no record.
   while (due_.front().Key() != key && !due_.front().ends) Finish(OutcomeKind::kMissing);
-  if (due_.front().valued) return Break("a value too many", bytes);
+  if (due_.front().valued) return Break("one value too many", bytes);
   CheckValue(key, bytes.substr(line.size(), value_bytes), line);
   if (due_.front().ends) {
     if (bytes.substr(all, kEnd.size()) != kEnd) return all;
@@ -206,9 +206,9 @@ size_t MemcachedSession::TakeSimple(std::string_view line) {
 OutcomeKind MemcachedSession::ErrorOf(std::string_view line) {
   if (line.starts_with("SERVER_ERROR"sv)) return OutcomeKind::kRefused;
   if (line == "ERROR\r\n"sv || line.starts_with("CLIENT_ERROR"sv)) {
-    faults_.Note("the server did not understand", line);
+    faults_.Note("the server did not understand the request", line);
   } else {
-    faults_.Break("no answer to what was asked", line);
+    faults_.Break("not an answer to the request", line);
   }
   return OutcomeKind::kWrong;
 }

@@ -172,7 +172,7 @@ TEST_F(MemcachedSessionTest, KnowsErrorLines) {
   EXPECT_EQ(Reads("SERVER_ERROR out of memory\r\nERROR\r\nCLIENT_ERROR bad\r\n", 3, &status),
             Kinds({kRefused, kWrong, kWrong}));
   EXPECT_TRUE(status.ok());
-  EXPECT_EQ(session_->FirstError(), "the server did not understand: \"ERROR\\r\\n\"");
+  EXPECT_EQ(session_->FirstError(), "the server did not understand the request: \"ERROR\\r\\n\"");
 }
 
 TEST_F(MemcachedSessionTest, BreaksOffWhereNothingMakesSense) {
@@ -189,7 +189,7 @@ TEST_F(MemcachedSessionTest, BreaksOffWhereNothingMakesSense) {
     EXPECT_EQ(session_->Submit({&read, 1}).code(), Code::kCorruption);
   }
   EXPECT_EQ(Reads("END\r\nEND\r\n", 1, &status), Kinds({kMissing}));
-  EXPECT_EQ(status.message(), "bytes that nobody asked for: \"END\\r\\n\"");
+  EXPECT_EQ(status.message(), "unexpected bytes: \"END\\r\\n\"");
 }
 
 TEST_F(MemcachedSessionTest, TellsThatTheServerClosed) {

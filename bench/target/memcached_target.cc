@@ -39,7 +39,7 @@ Result<uint64_t> StatAt(const Address& address, std::string_view name) {
       std::from_chars(stats->data() + at + start.size(), stats->data() + stats->size(), number)
               .ec != std::errc())
     return Status(Code::kUnsupported,
-                  fmt::format("{} does not tell its {}", address.ToString(), name));
+                  fmt::format("{} does not report its {}", address.ToString(), name));
   return number;
 }
 
@@ -52,8 +52,8 @@ Result<uint64_t> ItemsAt(const Address& address) {
   if (data->starts_with("STAT "))
     return Status(Code::kInvalidArgument,
                   address.ToString() +
-                      " keeps records on a disk, and does not tell how many; a run "
-                      "begins by removing all; --wipe allows it");
+                      " keeps records on disk and does not report how many; a run would remove "
+                      "all of them; --wipe allows it");
   return items;
 }
 
@@ -131,7 +131,7 @@ Result<std::unique_ptr<Target>> OpenMemcached(const Address& address, const Targ
   if (!version) return version.error();
   if (!version.value().starts_with("VERSION "))
     return Status(Code::kInvalidArgument,
-                  address.ToString() + " is no memcached server: it answers " + version.value());
+                  address.ToString() + " is not a memcached server: it answers " + version.value());
   return std::unique_ptr<Target>(std::make_unique<MemcachedTarget>(
       address, options, format, MemcachedTitle("memcached", version.value()), nullptr));
 }

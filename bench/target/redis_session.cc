@@ -214,12 +214,12 @@ Status RedisSession::ReadReplies(std::string_view bytes) {
     redisReaderFeed(reader_, piece.data(), piece.size());
     for (void* reply = this; reply != nullptr;) {
       if (redisReaderGetReply(reader_, &reply) != REDIS_OK) {
-        if (!due_.empty()) Wrong("not of redis' protocol", piece);
+        if (!due_.empty()) Wrong("not redis' protocol", piece);
         if (!due_.empty()) FinishReply();
         return Status(Code::kCorruption, fmt::format("redis' protocol: {}", reader_->errstr));
       }
       if (reply == nullptr) break;
-      if (due_.empty()) return Status(Code::kCorruption, "a reply that nobody asked for");
+      if (due_.empty()) return Status(Code::kCorruption, "an unexpected reply");
       FinishReply();
     }
   }
@@ -256,7 +256,7 @@ void RedisSession::OnString(const redisReadTask& task, std::string_view text) {
   if (task.parent == nullptr && task.type == REDIS_REPLY_STATUS && due.step == Step::kSet &&
       text == "OK")
     return;
-  Wrong("no reply to what was asked", text);
+  Wrong("not a reply to the request", text);
 }
 
 void RedisSession::OnArray(const redisReadTask& task, int elements) {
@@ -265,7 +265,7 @@ void RedisSession::OnArray(const redisReadTask& task, int elements) {
   const auto count = static_cast<int64_t>(due.count);
   const bool is_many = due.step == Step::kGetMany || due.step == Step::kValues;
   const bool fits = is_many ? elements == count : due.step == Step::kRange && elements <= count;
-  if (task.parent != nullptr || !fits) return Wrong("an array that was not asked for", "");
+  if (task.parent != nullptr || !fits) return Wrong("an unexpected array", "");
   reply_.elements = elements;
   if (due.step == Step::kRange) {
     range_.clear();
@@ -278,25 +278,25 @@ void RedisSession::OnInteger(const redisReadTask& task, long long number) {
   const Step step = due_.front().step;
   const bool fits = step == Step::kDelete || step == Step::kIndexAdd || step == Step::kIndexRemove;
   if (task.parent != nullptr || !fits || number < 0 || number > 1)
-    return Wrong("no reply to what was asked", std::to_string(number));
+    return Wrong("not a reply to the request", std::to_string(number));
   if (step == Step::kDelete && number == 0) reply_.outcome = OutcomeKind::kMissing;
 }
 
 void RedisSession::OnNil(const redisReadTask& task) {
   if (due_.empty()) return;
   if (task.parent != nullptr) return OnElement(task.idx, std::nullopt);
-  if (due_.front().step != Step::kGet) return Wrong("nothing, where there must be a reply", "");
+  if (due_.front().step != Step::kGet) return Wrong("nothing instead of a reply", "");
   reply_.outcome = OutcomeKind::kMissing;
 }
 
 // One of an array's. REQUIRES: !due_.empty()
 void RedisSession::OnElement(int index, std::optional<std::string_view> text) {
   const Due& due = due_.front();
-  if (reply_.elements < 0 || index != reply_.at) return Wrong("an element of no array", "");
+  if (reply_.elements < 0 || index != reply_.at) return Wrong("an element outside an array", "");
   ++reply_.at;
   if (due.step == Step::kRange) {
     if (text) return OnRangeKey(*text);
-    return Wrong("nothing, where there must be a key", "");
+    return Wrong("nothing instead of a key", "");
   }
   const Named named = named_.front();
   named_.Pop();
@@ -318,10 +318,11 @@ void RedisSession::OnElement(int index, std::optional<std::string_view> text) {
 
 void RedisSession::OnRangeKey(std::string_view key) {
   const auto record = format_.RecordOf(key);
-  if (!record) return Wrong("a key of no record", key);
+  if (!record) return Wrong("a key that belongs to no record", key);
   if (last_key_.empty()) {
     char room[kRecordKeyBytesMax];
-    if (key < format_.WriteKey(due_.front().record, room)) return Wrong("a key too early", key);
+    if (key < format_.WriteKey(due_.front().record, room))
+      return Wrong("a key before the range", key);
   } else if (key <= last_key_) {
     return Wrong("keys out of order", key);
   }

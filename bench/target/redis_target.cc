@@ -34,7 +34,7 @@ Result<uint64_t> KeysAt(const Address& address) {
   auto info = Ask(address, "INFO keyspace\r\n", IsWholeReply);
   if (!info) return info.error();
   if (!info->starts_with('$'))
-    return Status(Code::kUnsupported, fmt::format("{} does not tell its keys: {}",
+    return Status(Code::kUnsupported, fmt::format("{} does not report its keys: {}",
                                                   address.ToString(), info->substr(0, 60)));
   constexpr std::string_view kName = ":keys=";
   uint64_t keys = 0;
@@ -66,7 +66,7 @@ Result<std::string> RedisTitle(const Address& address) {
     if (!version.empty()) return fmt::format("{} {}", name, version);
   }
   return Status(Code::kInvalidArgument,
-                fmt::format("{} is no redis server: it answers {}", address.ToString(),
+                fmt::format("{} is not a redis server: it answers {}", address.ToString(),
                             info.value().substr(0, 60)));
 }
 
@@ -99,7 +99,7 @@ class RedisTarget final : public Target {
   }
   std::string WhyNot(OperationKind kind) const override {
     if (kind != OperationKind::kScan || options_.scans) return "";
-    return "no index of keys is kept up: the target was opened without scans";
+    return "the target was opened without scans, so it has no index of keys";
   }
   Result<std::unique_ptr<Session>> NewSession() override {
     auto stream = Stream::Open(address_);

@@ -60,8 +60,9 @@ Opened StartServer(const std::string& server, const TargetOptions& options,
                    const RecordFormat& format) {
   const bool is_path = server.find('/') != std::string::npos;
   if (!is_path && server != "weft" && server != "memcached" && server != "redis")
-    return Status(Code::kInvalidArgument,
-                  fmt::format("\"{}\" can't be started: weft, memcached, redis or a path", server));
+    return Status(
+        Code::kInvalidArgument,
+        fmt::format("cannot start \"{}\": it must be weft, memcached, redis or a path", server));
   const auto program = ProgramOf(server, options);
   if (!program) return program.error();
   PeerSpec spec = SpecFromPath(program.value());
@@ -95,16 +96,15 @@ struct Kind {
 
 const std::vector<Kind>& Kinds() {
   static const std::vector<Kind> kinds = {
-      {"memcached", "HOST:PORT or a socket's path", "a server that is there", "", OpenMemcachedAt},
-      {"redis", "HOST:PORT or a socket's path", "a server that is there", kNoRedis, OpenRedisAt},
-      {"start", "weft, memcached, redis or a path", "a server that is started", "", StartServer},
-      {"weft-cache", "", "Weft's cache, in this process", "", OpenCache},
-      {kWeft, "", "Weft's durable store, in this process", WhyUnavailable(kWeft),
+      {"memcached", "HOST:PORT or a socket's path", "a running server", "", OpenMemcachedAt},
+      {"redis", "HOST:PORT or a socket's path", "a running server", kNoRedis, OpenRedisAt},
+      {"start", "weft, memcached, redis or a path", "a server that weft-bench starts", "",
+       StartServer},
+      {"weft-cache", "", "Weft's cache in this process", "", OpenCache},
+      {kWeft, "", "Weft's durable store in this process", WhyUnavailable(kWeft),
        OpenStoreNamed<kWeft>},
-      {kLevelDb, "", "LevelDB, in this process", WhyUnavailable(kLevelDb),
-       OpenStoreNamed<kLevelDb>},
-      {kRocksDb, "", "RocksDB, in this process", WhyUnavailable(kRocksDb),
-       OpenStoreNamed<kRocksDb>},
+      {kLevelDb, "", "LevelDB in this process", WhyUnavailable(kLevelDb), OpenStoreNamed<kLevelDb>},
+      {kRocksDb, "", "RocksDB in this process", WhyUnavailable(kRocksDb), OpenStoreNamed<kRocksDb>},
       {"echo", "50us, echo:50us:100ms@2s", "answers after a known time, with a stall", "",
        OpenEcho},
   };
@@ -144,13 +144,13 @@ Result<NamedKind> KindOf(const std::string& spec) {
     const bool takes_one = *kind.argument != '\0';
     if (takes_one == argument.empty() || (!takes_one && colon != std::string::npos))
       return Status(Code::kInvalidArgument,
-                    fmt::format("\"{}\": the form is {}", spec, FormOf(kind)));
+                    fmt::format("\"{}\" must have the form {}", spec, FormOf(kind)));
     if (!kind.missing.empty())
       return Status(Code::kUnsupported, fmt::format("{}: {}", spec, kind.missing));
     return NamedKind{&kind, argument};
   }
   return Status(Code::kInvalidArgument,
-                fmt::format("\"{}\" is no target; there are {}", spec, names));
+                fmt::format("\"{}\" is not a target; the targets are {}", spec, names));
 }
 
 }  // namespace

@@ -106,19 +106,19 @@ TEST(Targets, TellWhatIsWrongWithASpec) {
     return target ? "opened" : target.error().ToString();
   };
   EXPECT_EQ(error("memcache:1"),
-            "invalid argument: \"memcache:1\" is no target; there are memcached, redis, start, "
-            "weft-cache, weft, leveldb, rocksdb, echo");
+            "invalid argument: \"memcache:1\" is not a target; the targets are memcached, redis, "
+            "start, weft-cache, weft, leveldb, rocksdb, echo");
   EXPECT_EQ(error("memcached"),
-            "invalid argument: \"memcached\": the form is memcached:HOST:PORT "
+            "invalid argument: \"memcached\" must have the form memcached:HOST:PORT "
             "or a socket's path");
-  EXPECT_EQ(error("weft:1"), "invalid argument: \"weft:1\": the form is weft");
+  EXPECT_EQ(error("weft:1"), "invalid argument: \"weft:1\" must have the form weft");
   EXPECT_EQ(error("memcached:here"),
-            "invalid argument: \"here\" is no address: host:port or a socket's path");
+            "invalid argument: \"here\" is not an address: use host:port or a socket's path");
   EXPECT_EQ(error("start:oracle"),
-            "invalid argument: \"oracle\" can't be started: weft, "
+            "invalid argument: cannot start \"oracle\": it must be weft, "
             "memcached, redis or a path");
   EXPECT_NE(error("start:/no/such/program").find("/no/such/program"), std::string::npos);
-  EXPECT_NE(error("echo:50").find("is no service time"), std::string::npos);
+  EXPECT_NE(error("echo:50").find("is not a service time"), std::string::npos);
   EXPECT_NE(error("memcached:127.0.0.1:1").find("127.0.0.1:1: Connection refused"),
             std::string::npos);
 }
@@ -199,7 +199,7 @@ TEST(Targets, LeaveWhatAServerHasOnItsDiskAlone) {
   ASSERT_TRUE(target) << target.error().ToString();
   const Status refused = (*target)->Clear();
   EXPECT_EQ(refused.code(), Code::kInvalidArgument);
-  EXPECT_NE(refused.message().find("keeps records on a disk"), std::string::npos)
+  EXPECT_NE(refused.message().find("keeps records on disk"), std::string::npos)
       << refused.message();
   EXPECT_EQ(server.Answer("get theirs\r\n"), "VALUE theirs 0 1\r\nx\r\nEND\r\n");
 }

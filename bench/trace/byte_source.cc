@@ -74,8 +74,9 @@ void ByteSource::Step() {
     const bool all_is_taken = in.empty() && input_has_ended_;
     has_ended_ = all_is_taken && step.is_between;
     if (has_ended_) return;
-    error_ = ErrorAtByte({Code::kCorruption, all_is_taken ? "the compressed data end early"
-                                                          : "the compressed data lead nowhere"});
+    error_ =
+        ErrorAtByte({Code::kCorruption, all_is_taken ? "the compressed data end early"
+                                                     : "the compressed data make no progress"});
   }
 }
 

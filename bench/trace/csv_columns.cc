@@ -48,7 +48,7 @@ CsvColumn ColumnNamed(std::string_view field) {
 
 Status BadColumns(std::string_view text, std::string_view why) {
   return {Code::kInvalidArgument,
-          fmt::format("columns {}: {}; such as 'time=1,key=2,size=3,op=4,ttl=5', of which only the "
+          fmt::format("columns {}: {}; such as 'time=1,key=2,size=3,op=4,ttl=5', where only the "
                       "key must be",
                       ShownField(text), why)};
 }
@@ -60,14 +60,14 @@ std::string ParseOneColumn(std::string_view text, CsvColumns* columns) {
   const auto* known = std::find_if(std::begin(kOptionNames), std::end(kOptionNames),
                                    [name](const auto& option) { return option.first == name; });
   if (equals == std::string_view::npos || known == std::end(kOptionNames)) {
-    return ShownField(text) + " is no column";
+    return ShownField(text) + " is not a column";
   }
   uint64_t number = 0;
   std::string wrong = ReadCount("column", text.substr(equals + 1), kCsvColumnsMax, &number);
   if (!wrong.empty()) return wrong;
   if (number == 0) return "columns count from 1";
   std::optional<size_t>& column = columns->*known->second;
-  if (column) return fmt::format("{} is there twice", known->first);
+  if (column) return fmt::format("{} is given twice", known->first);
   column = number - 1;
   return "";
 }
@@ -112,7 +112,7 @@ Result<CsvColumns> ParseCsvColumns(std::string_view text) {
     const std::string wrong = ParseOneColumn(field, &columns);
     if (!wrong.empty()) return BadColumns(text, wrong);
   }
-  if (!columns.key) return BadColumns(text, "no column of keys");
+  if (!columns.key) return BadColumns(text, "it has no column of keys");
   return columns;
 }
 
@@ -128,7 +128,7 @@ Result<std::optional<CsvLayout>> CsvLayoutOfNames(std::string_view first_line) {
       if (column) {
         return Status(
             Code::kInvalidArgument,
-            fmt::format("its first line has {} and {} for one thing: say by columns which",
+            fmt::format("its first line has {} and {} for the same thing: name one by columns",
                         ShownField(fields[*column]), ShownField(fields[i])));
       }
       column = i;

@@ -73,7 +73,7 @@ class CsvReader final : public TraceReader {
     if (!layout) return InFile(layout.error().message());
     if (!*layout) {
       return InFile(
-          "its first line names no column of keys (key, obj_id, ...): say by columns which it is");
+          "its first line names no column of keys (key, obj_id, ...): name it by columns");
     }
     layout_ = **layout;
     return Status::Ok();
@@ -104,7 +104,7 @@ class CsvReader final : public TraceReader {
     if (of.time) wrong = ReadWholePart("time", fields_[*of.time], UINT64_MAX, &request->time_s);
     if (wrong.empty() && of.op) {
       const std::optional<TraceOperation> operation = CsvOperation(fields_[*of.op]);
-      if (!operation) return ShownField(fields_[*of.op]) + " is no operation";
+      if (!operation) return ShownField(fields_[*of.op]) + " is not an operation";
       request->operation = *operation;
     }
     uint64_t bytes = 0, ttl_s = 0;

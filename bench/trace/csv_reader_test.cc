@@ -63,15 +63,15 @@ TEST_F(CsvTest, WithOptionsTheFirstLineIsARequestWhereItHasNumbers) {
   EXPECT_THAT(Sizes(Read("10,key\n20,b\n", options)), ElementsAre(10, 20));
   EXPECT_THAT(Sizes(Read("length,blob\n20,b\n", options)), ElementsAre(20));
   EXPECT_THAT(Records(Read("key,x\nb,x\n", {.columns = "key=1"})), ElementsAre(0));
-  EXPECT_EQ(Wrong("x10,key\n", options), "corruption: line 1: the size 'x10' is no number");
+  EXPECT_EQ(Wrong("x10,key\n", options), "corruption: line 1: the size 'x10' is not a number");
 }
 
 TEST_F(CsvTest, TimesMayHaveFractions) {
   const Trace trace = Read("time,key\n1.9,a\n2.1,a\n3,a\n", {.format = "csv"});
   EXPECT_THAT(Times(trace), ElementsAre(0, 1, 2));
-  EXPECT_EQ(Wrong("time,key\n1.,a\n"), "corruption: line 2: the time '1.' is no number");
-  EXPECT_EQ(Wrong("time,key\n-1.5,a\n"), "corruption: line 2: the time '-1.5' is no number");
-  EXPECT_EQ(Wrong("time,key\n1e3,a\n"), "corruption: line 2: the time '1e3' is no number");
+  EXPECT_EQ(Wrong("time,key\n1.,a\n"), "corruption: line 2: the time '1.' is not a number");
+  EXPECT_EQ(Wrong("time,key\n-1.5,a\n"), "corruption: line 2: the time '-1.5' is not a number");
+  EXPECT_EQ(Wrong("time,key\n1e3,a\n"), "corruption: line 2: the time '1e3' is not a number");
 }
 
 TEST_F(CsvTest, AKeyThatIsTextHasItsLength) {
@@ -84,7 +84,7 @@ TEST_F(CsvTest, AKeyThatIsTextHasItsLength) {
 TEST_F(CsvTest, OperationsHaveWordsOfOthersToo) {
   EXPECT_EQ(Operations(Read("op,key\nread,a\nWRITE,a\nput,a\nupdate,a\nGet,a\nincr,a\n")),
             "gsssgs");
-  EXPECT_EQ(Wrong("op,key\nread,a\nx,a\n"), "corruption: line 3: 'x' is no operation");
+  EXPECT_EQ(Wrong("op,key\nread,a\nx,a\n"), "corruption: line 3: 'x' is not an operation");
 }
 
 TEST_F(CsvTest, AGetMayHaveALifeOfItsOwn) {
@@ -107,11 +107,11 @@ TEST_F(CsvTest, DamageIsNamed) {
 
 TEST_F(CsvTest, NamesThatSayTooLittleOrTooMuchAreTheCallersToMend) {
   EXPECT_EQ(Wrong("when,what\n1,a\n", {.format = "csv"}),
-            "invalid argument: its first line names no column of keys (key, obj_id, ...): say by "
-            "columns which it is");
+            "invalid argument: its first line names no column of keys (key, obj_id, ...): name it "
+            "by columns");
   EXPECT_EQ(Wrong("id,key\n1,a\n"),
-            "invalid argument: its first line has 'id' and 'key' for one thing: say by columns "
-            "which");
+            "invalid argument: its first line has 'id' and 'key' for the same thing: name one by "
+            "columns");
   EXPECT_EQ(Wrong("1,a\n", {.columns = "key=2,size=3"}),
             "invalid argument: its first line has fewer than 3 columns");
 }

@@ -25,7 +25,7 @@ bool IsSkippableZstd(std::string_view bytes) {
 
 [[maybe_unused]] Status BuiltWithout(std::string_view kind, std::string_view library,
                                      std::string_view package) {
-  return {Code::kUnsupported, std::string("it is compressed by ") + std::string(kind) +
+  return {Code::kUnsupported, std::string("it is compressed with ") + std::string(kind) +
                                   ", and this weft-bench was built without " +
                                   std::string(library) + " (Debian's " + std::string(package) +
                                   ")"};

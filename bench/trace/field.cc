@@ -22,7 +22,7 @@ std::string WhyNoCount(std::string_view name, std::string_view text, uint64_t ma
   const std::string what = fmt::format("the {} {}", name, ShownField(text));
   if (AreDigits(text)) return fmt::format("{} is too large: {} at most", what, max);
   if (text.front() == '-' && AreDigits(text.substr(1))) return what + " is negative";
-  return what + " is no number";
+  return what + " is not a number";
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ std::string ReadWholePart(std::string_view name, std::string_view text, uint64_t
   const size_t point = number.find('.');
   if (point == std::string_view::npos) return ReadCount(name, number, max, count);
   if (!AreDigits(number.substr(0, point)) || !AreDigits(number.substr(point + 1))) {
-    return fmt::format("the {} {} is no number", name, ShownField(number));
+    return fmt::format("the {} {} is not a number", name, ShownField(number));
   }
   return ReadCount(name, number.substr(0, point), max, count);
 }

@@ -94,10 +94,9 @@ Result<const FormatRow*> FormatOf(const TraceOptions& options, ByteSource& sourc
   const std::string_view name = line ? FormatOfLine(*line) : "";
   if (!name.empty()) return FindFormat(name);
   if (!IsText(ready) && (!bytes || *bytes % sizeof(uint32_t) == 0)) return FindFormat("be32");
-  return Status(
-      Code::kInvalidArgument,
-      fmt::format("{}: its format is none that can be told by its beginning; name one of {}",
-                  source.path(), FormatNames()));
+  return Status(Code::kInvalidArgument,
+                fmt::format("{}: its format cannot be recognized by its start; name one of {}",
+                            source.path(), FormatNames()));
 }
 
 }  // namespace
@@ -115,12 +114,12 @@ const std::vector<TraceFormat>& TraceFormats() {
 
 Status CheckFormatOptions(const TraceOptions& options) {
   if (!options.format.empty() && FindFormat(options.format) == nullptr) {
-    return {Code::kInvalidArgument, fmt::format("{} is no format of traces; there are {}",
+    return {Code::kInvalidArgument, fmt::format("{} is not a trace format; the formats are {}",
                                                 ShownField(options.format), FormatNames())};
   }
   if (!options.columns.empty() && !options.format.empty() && options.format != "csv") {
     return {Code::kInvalidArgument,
-            fmt::format("the format {} has no choice of columns; csv has", options.format)};
+            fmt::format("the format {} has fixed columns; only csv has a choice", options.format)};
   }
   return Status::Ok();
 }

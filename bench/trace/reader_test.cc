@@ -47,10 +47,10 @@ TEST_F(FormatTest, NumbersThatAreNoneNameTheLine) {
   EXPECT_EQ(Wrong("1\n18446744073709551616\n", numbers),
             "corruption: line 2: the key '18446744073709551616' is too large: "
             "18446744073709551615 at most");
-  EXPECT_EQ(Wrong("1\n2 3\n", numbers), "corruption: line 2: the key '2 3' is no number");
-  EXPECT_EQ(Wrong("0x1\n", numbers), "corruption: line 1: the key '0x1' is no number");
+  EXPECT_EQ(Wrong("1\n2 3\n", numbers), "corruption: line 2: the key '2 3' is not a number");
+  EXPECT_EQ(Wrong("0x1\n", numbers), "corruption: line 1: the key '0x1' is not a number");
   EXPECT_EQ(Wrong("1\n\x01\xff" + std::string(100, 'a'), numbers),
-            "corruption: line 2: the key '??" + std::string(38, 'a') + "...' is no number");
+            "corruption: line 2: the key '??" + std::string(38, 'a') + "...' is not a number");
 }
 
 TEST_F(FormatTest, LongLinesAreDamage) {
@@ -81,12 +81,13 @@ TEST_F(FormatTest, CloudPhysicsHasFiveColumns) {
             "corruption: line 2: it has 4 columns, not the 5 of version,time,op,size,lbn");
   EXPECT_EQ(Wrong("1,1,2a,512,7,7\n", options),
             "corruption: line 1: it has 6 columns, not the 5 of version,time,op,size,lbn");
-  EXPECT_EQ(Wrong("v,1,2a,512,7\n", options), "corruption: line 1: the version 'v' is no number");
+  EXPECT_EQ(Wrong("v,1,2a,512,7\n", options),
+            "corruption: line 1: the version 'v' is not a number");
   EXPECT_EQ(Wrong("1,,2a,512,7\n", options), "corruption: line 1: it has no time");
   EXPECT_EQ(Wrong("1,1,2a,-1,7\n", options), "corruption: line 1: the size '-1' is negative");
-  EXPECT_EQ(Wrong("1,1,2a,512,x\n", options), "corruption: line 1: the lbn 'x' is no number");
+  EXPECT_EQ(Wrong("1,1,2a,512,x\n", options), "corruption: line 1: the lbn 'x' is not a number");
   EXPECT_EQ(Wrong("1,9,2a,512,1\nversion,time,op,size,lbn\n", options),
-            "corruption: line 2: the version 'version' is no number");
+            "corruption: line 2: the version 'version' is not a number");
 }
 
 TEST_F(FormatTest, OracleGeneralHasRecordsOf24Bytes) {
@@ -138,11 +139,11 @@ TEST_F(FormatTest, TwittersDamageIsNamed) {
   EXPECT_EQ(Wrong("1,k,9,9,1,get,0\n1,k,9,9,get,0\n", options),
             "corruption: line 2: it has fewer than 7 columns");
   EXPECT_EQ(Wrong("1,,9,9,1,get,0\n", options), "corruption: line 1: it has no key");
-  EXPECT_EQ(Wrong("1,k,9,9,1,look,0\n", options), "corruption: line 1: 'look' is no operation");
-  EXPECT_EQ(Wrong("1,k,9,9,1,GET,0\n", options), "corruption: line 1: 'GET' is no operation");
+  EXPECT_EQ(Wrong("1,k,9,9,1,look,0\n", options), "corruption: line 1: 'look' is not an operation");
+  EXPECT_EQ(Wrong("1,k,9,9,1,GET,0\n", options), "corruption: line 1: 'GET' is not an operation");
   EXPECT_EQ(Wrong("-1,k,9,9,1,get,0\n", options), "corruption: line 1: the time '-1' is negative");
   EXPECT_EQ(Wrong("1,k,x,9,1,get,0\n", options),
-            "corruption: line 1: the key's size 'x' is no number");
+            "corruption: line 1: the key's size 'x' is not a number");
   EXPECT_EQ(Wrong("1,k,9,-9,1,get,0\n", options), "corruption: line 1: the size '-9' is negative");
   EXPECT_EQ(Wrong("1,k,9,9,1,set,4294967296\n", options),
             "corruption: line 1: the time to live '4294967296' is too large: 4294967295 at most");

@@ -31,7 +31,7 @@ TraceBuilder::TraceBuilder(std::string name, const TraceOptions& options)
 std::string TraceBuilder::NoteTime(uint64_t time_s) {
   if (trace_.requests.empty()) first_time_s_ = last_time_s_ = time_s;
   if (time_s < last_time_s_ && last_time_s_ - time_s > kFallSecondsMax) {
-    return fmt::format("its time {} is {} s before that of the request before", time_s,
+    return fmt::format("its time {} is {} s before the previous request's", time_s,
                        last_time_s_ - time_s);
   }
   if (time_s > first_time_s_ && time_s - first_time_s_ > UINT32_MAX) {

@@ -59,13 +59,13 @@ TEST_F(ReadTraceTest, ItTellsTheFormatOfWhatIsCompressed) {
       EXPECT_EQ(trace.requests.size(), example.requests);
     }
     EXPECT_THAT(Wrong(Compressed(kind, std::string("\0\0\0\0\0", 5))),
-                StartsWith("invalid argument: its format is none that can be told"));
+                StartsWith("invalid argument: its format cannot be recognized"));
   }
 }
 
 TEST_F(ReadTraceTest, AFormatThatCannotBeToldIsTheCallersToName) {
   const std::string wrong =
-      "invalid argument: its format is none that can be told by its beginning; name one of be32, "
+      "invalid argument: its format cannot be recognized by its start; name one of be32, "
       "numbers, cloudphysics, oracle-general, csv, twitter";
   EXPECT_EQ(Wrong(std::string("\0\0\0\1\0", 5)), wrong);
   EXPECT_EQ(Wrong("some text of 24 letters."), wrong);
@@ -73,10 +73,10 @@ TEST_F(ReadTraceTest, AFormatThatCannotBeToldIsTheCallersToName) {
   EXPECT_EQ(Wrong("12 34\n"), wrong);
   EXPECT_EQ(Wrong("\n\n"), wrong);
   EXPECT_EQ(Wrong("1\n", {.format = "cvs"}),
-            "invalid argument: 'cvs' is no format of traces; there are be32, numbers, "
+            "invalid argument: 'cvs' is not a trace format; the formats are be32, numbers, "
             "cloudphysics, oracle-general, csv, twitter");
   EXPECT_EQ(Wrong("1\n", {.format = "numbers", .columns = "key=1"}),
-            "invalid argument: the format numbers has no choice of columns; csv has");
+            "invalid argument: the format numbers has fixed columns; only csv has a choice");
 }
 
 TEST_F(ReadTraceTest, OnlyTheNameOfTheFileSaysOracleGeneral) {
@@ -180,10 +180,10 @@ TEST_F(ReadTraceTest, ATimeThatFallsALittleIsHeld) {
               ElementsAre(0, 100, 100, 100, 101, 101));
   EXPECT_THAT(Times(Read(WithTimes({100, 90, 101}))), ElementsAre(0, 0, 1));
   EXPECT_EQ(Wrong(WithTimes({100, 200, 139})),
-            "corruption: line 4: its time 139 is 61 s before that of the request before");
+            "corruption: line 4: its time 139 is 61 s before the previous request's");
   EXPECT_EQ(
       Wrong(OracleRecord(100, 1, 1, -1) + OracleRecord(1, 1, 1, -1), {.format = "oracle-general"}),
-      "corruption: record 2: its time 1 is 99 s before that of the request before");
+      "corruption: record 2: its time 1 is 99 s before the previous request's");
 }
 
 }  // namespace

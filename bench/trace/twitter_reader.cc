@@ -43,7 +43,7 @@ std::string ParseTwitterLine(std::string_view text, ReadRequest* request) {
   if (wrong.empty()) wrong = ReadCount("time to live", line->ttl, UINT32_MAX, &ttl_s);
   if (!wrong.empty()) return wrong;
   const std::optional<TraceOperation> operation = OperationOfWord(line->operation);
-  if (!operation) return ShownField(line->operation) + " is no operation";
+  if (!operation) return ShownField(line->operation) + " is not an operation";
   request->key = base::HashBytes(line->key);
   request->key_bytes = static_cast<uint32_t>(key_bytes);
   request->value_bytes = SizeIfKnown(value_bytes, StoresWholeValue(line->operation));

@@ -46,8 +46,8 @@ class XzDecoder final : public Decoder {
       case LZMA_UNSUPPORTED_CHECK:
         return {Code::kUnsupported, "xz: liblzma does not know its kind of checksum"};
       case LZMA_OPTIONS_ERROR:
-        return {Code::kCorruption, "xz: damaged, or of a form that liblzma does not know"};
-      case LZMA_FORMAT_ERROR: return {Code::kCorruption, "xz: what follows is not xz"};
+        return {Code::kCorruption, "xz: damaged, or in a form unknown to liblzma"};
+      case LZMA_FORMAT_ERROR: return {Code::kCorruption, "xz: the data after it are not xz"};
       default: return {Code::kCorruption, "xz: damaged"};
     }
   }

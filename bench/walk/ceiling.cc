@@ -29,7 +29,7 @@ Result<std::unique_ptr<Ceiling>> Ceiling::Make(uint64_t objects, uint32_t object
   const uint64_t wanted = Walk::BytesFor(objects, rounded) + kStaysFree;
   const uint64_t there = base::MemoryToBeHad();
   if (there != 0 && there < wanted)
-    return Status(Code::kNoMemory, fmt::format("a walk takes {} MiB, and {} MiB are to be had",
+    return Status(Code::kNoMemory, fmt::format("a walk needs {} MiB, but only {} MiB are available",
                                                wanted >> 20, there >> 20));
   // The constructor is private so that none exists without its memory.
   return std::unique_ptr<Ceiling>(

@@ -104,7 +104,7 @@ Result<OperationMix> BuiltinMix(std::string_view name) {
     if (name == mix.name + std::string(kLoad)) return LoadOf(mix);
   }
   if (auto workload = ParseWorkload(name)) return InMemoryMix(*workload);
-  return Status(Code::kNotFound, fmt::format("there is no workload '{}'; there are: {}", name,
+  return Status(Code::kNotFound, fmt::format("unknown workload '{}'; the workloads are: {}", name,
                                              fmt::join(BuiltinMixNames(), ", ")));
 }
 

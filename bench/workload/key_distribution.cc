@@ -71,7 +71,7 @@ Result<KeyDistribution> KeyDistribution::Parse(std::string_view text) {
     if (each.name == words[0]) named = &each;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", each.name);
   }
-  if (named == nullptr) return BadKeys(text, "it begins with one of: " + names);
+  if (named == nullptr) return BadKeys(text, "it must begin with one of: " + names);
   keys.law = named->law;
   Status status;
   switch (keys.law) {
@@ -80,11 +80,11 @@ Result<KeyDistribution> KeyDistribution::Parse(std::string_view text) {
       if (words.size() != 1) status = BadKeys(text, fmt::format("{} takes nothing more", words[0]));
       break;
     case KeyLaw::kHotspot:
-      status = ParsePair(text, words, "hotspot takes two shares, of records and of operations", 1,
+      status = ParsePair(text, words, "hotspot needs two shares, of records and of operations", 1,
                          &keys.hot_records, &keys.hot_operations);
       break;
     case KeyLaw::kExponential:
-      status = ParsePair(text, words, "exponential takes a percentile below 100 and a fraction",
+      status = ParsePair(text, words, "exponential needs a percentile below 100 and a fraction",
                          100, &keys.percentile, &keys.fraction);
       break;
     default: status = ParseZipf(text, words, &keys);

@@ -16,7 +16,7 @@ std::optional<MixFault> FaultOfShares(const OperationMix& mix) {
     const double share = mix.ShareOf(kind);
     if (!(share >= 0 && share <= 1))
       return MixFault{fmt::format("operations.{}", NameOf(kind)),
-                      fmt::format("{} is no share from 0 to 1", share)};
+                      fmt::format("{} is not a share from 0 to 1", share)};
     sum += share;
   }
   if (std::abs(sum - 1) > kSharesTolerance)
@@ -36,20 +36,20 @@ std::optional<MixFault> FaultOfSizes(const OperationMix& mix) {
   status = RecordFormat::Check(values);
   if (!status.ok()) return MixFault{"value_bytes", std::string(status.message())};
   if (mix.scan_length.min() < 1 || mix.scan_length.max() > kScanLengthMax)
-    return MixFault{"scan_length", fmt::format("scans are of 1 to {} records", kScanLengthMax)};
+    return MixFault{"scan_length", fmt::format("a scan must have 1 to {} records", kScanLengthMax)};
   return std::nullopt;
 }
 
 }  // namespace
 
 std::optional<MixFault> FaultOf(const OperationMix& mix) {
-  if (mix.name.empty()) return MixFault{"name", "there is none"};
+  if (mix.name.empty()) return MixFault{"name", "it is missing"};
   if (auto fault = FaultOfShares(mix)) return fault;
   if (auto fault = FaultOfSizes(mix)) return fault;
   if (mix.records < 1 || mix.records > kRecordsMax)
-    return MixFault{"records", fmt::format("a mix has 1 to {} records", kRecordsMax)};
+    return MixFault{"records", fmt::format("a mix must have 1 to {} records", kRecordsMax)};
   if (mix.loads && mix.ShareOf(OperationKind::kInsert) != 1)
-    return MixFault{"operations", "a mix that loads only inserts"};
+    return MixFault{"operations", "a mix that loads must have only inserts"};
   return std::nullopt;
 }
 

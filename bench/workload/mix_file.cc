@@ -34,7 +34,7 @@ std::string KindText(const toml::node& node) {
 Status ReadText(const Field& field, std::string* text) {
   const auto* value = field.node.as_string();
   if (value == nullptr)
-    return field.Bad(fmt::format("it is text in quotes, not {}", KindText(field.node)));
+    return field.Bad(fmt::format("it must be text in quotes, not {}", KindText(field.node)));
   *text = value->get();
   return Status::Ok();
 }
@@ -54,8 +54,8 @@ Status ReadTextOrNumber(const Field& field, std::string* text) {
 Status ReadOperations(const Field& field, OperationMix* mix) {
   const auto* table = field.node.as_table();
   if (table == nullptr)
-    return field.Bad(fmt::format("it is a table such as {{ read = 0.5, update = 0.5 }}, not {}",
-                                 KindText(field.node)));
+    return field.Bad(fmt::format(
+        "it must be a table such as {{ read = 0.5, update = 0.5 }}, not {}", KindText(field.node)));
   for (auto&& [key, node] : *table) {
     const std::string name = fmt::format("operations.{}", key.str());
     const Field share{field.path, name, node};
@@ -67,13 +67,13 @@ Status ReadOperations(const Field& field, OperationMix* mix) {
       if (key.str() != NameOf(kind)) continue;
       known = true;
       if (!node.is_number())
-        return share.Bad(fmt::format("a share is a number, not {}", KindText(node)));
+        return share.Bad(fmt::format("a share must be a number, not {}", KindText(node)));
       const double value = *node.value<double>();
       if (!(value >= 0 && value <= 1))
-        return share.Bad(fmt::format("{} is no share from 0 to 1", value));
+        return share.Bad(fmt::format("{} is not a share from 0 to 1", value));
       mix->SetShare(kind, value);
     }
-    if (!known) return share.Bad("there is no such operation; there are: " + names);
+    if (!known) return share.Bad("unknown operation; the operations are: " + names);
   }
   return Status::Ok();
 }
@@ -91,7 +91,8 @@ Status ReadParsed(const Field& field, T* into) {
 
 Status ReadRecords(const Field& field, uint64_t* records) {
   const auto* whole = field.node.as_integer();
-  if (whole == nullptr || whole->get() < 1) return field.Bad("it is a whole number, 1 or more");
+  if (whole == nullptr || whole->get() < 1)
+    return field.Bad("it must be a whole number of at least 1");
   *records = static_cast<uint64_t>(whole->get());
   return Status::Ok();
 }
@@ -105,7 +106,7 @@ Status ReadRate(const Field& field, OperationMix* mix) {
 
 Status ReadOrdered(const Field& field, bool* ordered) {
   const auto* value = field.node.as_boolean();
-  if (value == nullptr) return field.Bad("it is true or false");
+  if (value == nullptr) return field.Bad("it must be true or false");
   *ordered = value->get();
   return Status::Ok();
 }
@@ -122,7 +123,7 @@ Status ReadField(const Field& field, OperationMix* mix) {
   if (name == "ordered") return ReadOrdered(field, &mix->record.ordered);
   if (name == "rate") return ReadRate(field, mix);
   return field.Bad(
-      "there is no such field; there are: name, operations, keys, scan_length, records, key_bytes, "
+      "unknown field; the fields are: name, operations, keys, scan_length, records, key_bytes, "
       "value_bytes, ordered, rate");
 }
 
@@ -147,9 +148,9 @@ Result<OperationMix> ReadMix(const toml::table& table, const std::string& path) 
 Status CheckName(const Field& field, const std::string& name,
                  const std::vector<OperationMix>& before) {
   for (const OperationMix& other : before)
-    if (other.name == name) return field.Bad(fmt::format("'{}' is there twice", name));
+    if (other.name == name) return field.Bad(fmt::format("'{}' is given twice", name));
   if (name == kClearStep || BuiltinMix(name))
-    return field.Bad(fmt::format("'{}' is the name of a workload that is built in", name));
+    return field.Bad(fmt::format("'{}' is the name of a built-in workload", name));
   return Status::Ok();
 }
 
@@ -179,10 +180,10 @@ Result<std::vector<OperationMix>> ParseMixText(std::string_view text, const std:
   const toml::table& table = parsed.table();
   for (auto&& [key, node] : table)
     if (key.str() != "workload")
-      return bad(node, fmt::format("{}: only [[workload]] may stand here", key.str()));
+      return bad(node, fmt::format("{}: only [[workload]] is allowed here", key.str()));
   const toml::node* node = table.get("workload");
-  if (node == nullptr) return bad(table, "there is no [[workload]]");
-  if (!node->is_array_of_tables()) return bad(*node, "a workload begins with [[workload]]");
+  if (node == nullptr) return bad(table, "it has no [[workload]]");
+  if (!node->is_array_of_tables()) return bad(*node, "a workload must begin with [[workload]]");
   std::vector<OperationMix> mixes;
   for (const toml::node& each : *node->as_array()) {
     auto mix = ReadMix(*each.as_table(), path);

@@ -100,46 +100,49 @@ std::string WhyNot(const std::string& line) {
 TEST_F(MixFile, MistakesNameFileLineAndField) {
   EXPECT_EQ(WhyNot(""), "nothing");
   const std::pair<const char*, const char*> cases[] = {
-      {"colour = 1", "f.toml:4: workload.colour: there is no such field; there are: name,"},
-      {"keys = \"zipfian 1\"", "f.toml:4: workload.keys: keys 'zipfian 1': it begins with one of"},
-      {"keys = true", "f.toml:4: workload.keys: it is text in quotes, not boolean"},
-      {"records = 0", "f.toml:4: workload.records: it is a whole number, 1 or more"},
-      {"records = 1.5", "f.toml:4: workload.records: it is a whole number"},
-      {"records = 5000000000", "f.toml:4: workload.records: a mix has 1 to 4294967296 records"},
+      {"colour = 1", "f.toml:4: workload.colour: unknown field; the fields are: name,"},
+      {"keys = \"zipfian 1\"",
+       "f.toml:4: workload.keys: keys 'zipfian 1': it must begin with one of"},
+      {"keys = true", "f.toml:4: workload.keys: it must be text in quotes, not boolean"},
+      {"records = 0", "f.toml:4: workload.records: it must be a whole number of at least 1"},
+      {"records = 1.5", "f.toml:4: workload.records: it must be a whole number"},
+      {"records = 5000000000",
+       "f.toml:4: workload.records: a mix must have 1 to 4294967296 records"},
       {"key_bytes = 7", "f.toml:4: workload.key_bytes: keys have 8 to 250 bytes, not 7"},
       {"key_bytes = -7", "f.toml:4: workload.key_bytes: size '-7'"},
-      {"key_bytes = [8]", "f.toml:4: workload.key_bytes: it is text in quotes, not array"},
+      {"key_bytes = [8]", "f.toml:4: workload.key_bytes: it must be text in quotes, not array"},
       {"value_bytes = \"uniform 1 2\"", "f.toml:4: workload.value_bytes: values have 8 to"},
       {"key_bytes = \"uniform 16 20\"\nordered = true", "f.toml:4: workload.key_bytes: ordered"},
-      {"ordered = 1", "f.toml:4: workload.ordered: it is true or false"},
+      {"ordered = 1", "f.toml:4: workload.ordered: it must be true or false"},
       {"scan_length = 5", "f.toml:4: workload.scan_length: none of its operations scans"},
-      {"scan_length = 0", "f.toml:4: workload.scan_length: scans are of 1 to"},
+      {"scan_length = 0", "f.toml:4: workload.scan_length: a scan must have 1 to"},
       {"rate = \"fast\"", "f.toml:4: workload.rate: rate 'fast'"},
       {"operations.reads = 0",
-       "f.toml:4: workload.operations.reads: there is no such operation; "
-       "there are: read, update, insert, read-modify-write, scan, delete"},
-      {"operations.update = \"x\"", "f.toml:4: workload.operations.update: a share is a number"},
-      {"operations.update = -1", "f.toml:4: workload.operations.update: -1 is no share"},
+       "f.toml:4: workload.operations.reads: unknown operation; the operations are: "
+       "read, update, insert, read-modify-write, scan, delete"},
+      {"operations.update = \"x\"",
+       "f.toml:4: workload.operations.update: a share must be a number"},
+      {"operations.update = -1", "f.toml:4: workload.operations.update: -1 is not a share"},
       {"operations.update = 0.1", "f.toml:3: workload.operations: the shares sum to 1.1, not to 1"},
-      {"\n[[workload]]\noperations.read = 1", "f.toml:5: workload.name: there is none"},
-      {"\n[[workload]]\nname = 1", "f.toml:6: workload.name: it is text in quotes"},
+      {"\n[[workload]]\noperations.read = 1", "f.toml:5: workload.name: it is missing"},
+      {"\n[[workload]]\nname = 1", "f.toml:6: workload.name: it must be text in quotes"},
       {"[[workload]]\nname = \"b\"\noperations = 1",
-       "f.toml:6: workload.operations: it is a table"},
+       "f.toml:6: workload.operations: it must be a table"},
       {"[[workload]]\nname = \"b\"", "f.toml:4: workload.operations: the shares sum to 0"},
       {"[[workload]]\nname = \"a\"\noperations.read = 1",
-       "f.toml:5: workload.name: 'a' is there tw"},
+       "f.toml:5: workload.name: 'a' is given tw"},
       {"[[workload]]\nname = \"ycsb-a\"\noperations.read = 1",
-       "f.toml:5: workload.name: 'ycsb-a' is the name of a workload that is built in"},
-      {"[other]", "f.toml:4: other: only [[workload]] may stand here"},
+       "f.toml:5: workload.name: 'ycsb-a' is the name of a built-in workload"},
+      {"[other]", "f.toml:4: other: only [[workload]] is allowed here"},
       {"records = ", "f.toml:4: "},
   };
   for (const auto& [line, what] : cases) EXPECT_THAT(WhyNot(line), StartsWith(what)) << line;
 }
 
 TEST_F(MixFile, WorkloadsBeginWithTheirBrackets) {
-  EXPECT_THAT(ParseMixText("", "f").error().ToString(), HasSubstr("there is no [[workload]]"));
+  EXPECT_THAT(ParseMixText("", "f").error().ToString(), HasSubstr("it has no [[workload]]"));
   EXPECT_THAT(ParseMixText("[workload]\nname = \"a\"", "f").error().ToString(),
-              HasSubstr("f:1: a workload begins with [[workload]]"));
+              HasSubstr("f:1: a workload must begin with [[workload]]"));
 }
 
 }  // namespace

@@ -8,10 +8,11 @@ Result<std::vector<OperationMix>> ParseMixFile(const std::string& path) {
 }
 
 Result<std::vector<OperationMix>> ParseMixText(std::string_view, const std::string& path) {
-  return Status(Code::kUnsupported,
-                path +
-                    ": this weft-bench reads no workload files: it was built without toml++ "
-                    "(Debian's libtomlplusplus-dev)");
+  return Status(
+      Code::kUnsupported,
+      path +
+          ": this weft-bench cannot read workload files, because it was built without toml++ "
+          "(Debian's libtomlplusplus-dev)");
 }
 
 bool MixFilesAreSupported() { return false; }

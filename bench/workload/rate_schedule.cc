@@ -125,7 +125,7 @@ Result<RateSchedule::Piece> RateSchedule::ParsePiece(std::string_view text) {
     const std::optional<double> seconds = SecondsOf(words.back());
     if (!seconds)
       return Status(Code::kInvalidArgument,
-                    fmt::format("'{}' is no time such as 10s, 500ms or 2min", words.back()));
+                    fmt::format("'{}' is not a time such as 10s, 500ms or 2min", words.back()));
     piece.seconds = *seconds;
     words.resize(words.size() - 2);
   }
@@ -139,12 +139,12 @@ Result<RateSchedule::Piece> RateSchedule::ParsePiece(std::string_view text) {
   piece.first = *first;
   piece.second = *second;
   if (ramp && piece.seconds == kForEver)
-    return Status(Code::kInvalidArgument, "a ramp has an end: 'ramp 1000 5000 for 10s'");
+    return Status(Code::kInvalidArgument, "a ramp needs an end: 'ramp 1000 5000 for 10s'");
   if (!sine) return piece;
   const std::optional<double> period = SecondsOf(words[4]);
   if (!period) return bad;
   if (piece.first > piece.second)
-    return Status(Code::kInvalidArgument, "a sine's least rate stands first");
+    return Status(Code::kInvalidArgument, "a sine's least rate must come first");
   piece.form = Form::kSine;
   piece.period_s = *period;
   return piece;
@@ -153,7 +153,7 @@ Result<RateSchedule::Piece> RateSchedule::ParsePiece(std::string_view text) {
 Status RateSchedule::Finish(std::string_view text) {
   cycle_s_ = cycle_count_ = 0;
   for (Piece& piece : pieces_) {
-    if (cycle_s_ == kForEver) return BadRate(text, "a piece that is not the last has no 'for'");
+    if (cycle_s_ == kForEver) return BadRate(text, "every piece except the last needs 'for'");
     piece.start_s = cycle_s_;
     piece.start_count = cycle_count_;
     cycle_s_ += piece.seconds;
@@ -161,7 +161,7 @@ Status RateSchedule::Finish(std::string_view text) {
   }
   const Piece& last = pieces_.back();
   if (repeats() ? cycle_count_ == 0 : last.first + last.second == 0)
-    return BadRate(text, "nothing is due for ever");
+    return BadRate(text, "no operation would ever be due");
   return Status::Ok();
 }
 

@@ -93,7 +93,7 @@ Status RecordFormat::Check(const RecordOptions& options) {
     status = CheckSizes(options.value_bytes, "values", kRecordValueBytesMin, kRecordValueBytesMax);
   if (status.ok() && options.ordered && !options.key_bytes.is_fixed())
     return {Code::kInvalidArgument,
-            "ordered keys have one size, not " + options.key_bytes.ToText()};
+            "ordered keys must have one size, not " + options.key_bytes.ToText()};
   return status;
 }
 

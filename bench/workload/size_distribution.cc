@@ -149,11 +149,11 @@ Result<SizeDistribution> SizeDistribution::Parse(std::string_view text) {
     const auto min = words.size() == 3 ? SizeOf(words[1]) : std::nullopt;
     const auto max = words.size() == 3 ? SizeOf(words[2]) : std::nullopt;
     if (!min || !max)
-      return BadSize(text, fmt::format("{} takes a smallest and a largest size, up to {}", words[0],
+      return BadSize(text, fmt::format("{} needs a smallest and a largest size, up to {}", words[0],
                                        kSizeMax));
     if (*min > *max) return BadSize(text, "the smallest is above the largest");
     if (words[0] == "uniform") return Uniform(*min, *max);
-    if (*min == 0) return BadSize(text, "log-uniform begins at 1 or more");
+    if (*min == 0) return BadSize(text, "log-uniform must begin at 1 or more");
     return LogUniform(*min, *max);
   }
   if (words[0].find(':') != std::string_view::npos) return ParseList(text);
@@ -173,11 +173,11 @@ Result<SizeDistribution> SizeDistribution::ParseList(std::string_view text) {
     const auto size = parts.size() == 2 ? SizeOf(parts[0]) : std::nullopt;
     const double weight = parts.size() == 2 ? NumberOf(parts[1]).value_or(0) : 0;
     if (!size || weight <= 0)
-      return BadSize(
-          text, fmt::format("'{}' is not a size up to {} and a weight above 0, as 16:0.4", word,
-                            kSizeMax));
+      return BadSize(text,
+                     fmt::format("'{}' is not a size up to {} and a weight above 0, such as 16:0.4",
+                                 word, kSizeMax));
     for (const Weighted& other : list)
-      if (other.size == *size) return BadSize(text, fmt::format("{} is there twice", *size));
+      if (other.size == *size) return BadSize(text, fmt::format("{} is given twice", *size));
     list.push_back({*size, weight});
   }
   return Listed(std::move(list));
@@ -186,15 +186,15 @@ Result<SizeDistribution> SizeDistribution::ParseList(std::string_view text) {
 Result<SizeDistribution> SizeDistribution::ParsePareto(const std::vector<std::string_view>& words) {
   const std::string text = fmt::format("{}", fmt::join(words, " "));
   if (words.size() != 5)
-    return BadSize(text, "pareto takes a scale, a shape, a smallest and a largest size");
+    return BadSize(text, "pareto needs a scale, a shape, a smallest and a largest size");
   const std::optional<double> scale = NumberOf(words[1]);
   const std::optional<double> shape = NumberOf(words[2]);
-  if (!scale || *scale <= 0) return BadSize(text, "the scale is a number above 0");
+  if (!scale || *scale <= 0) return BadSize(text, "the scale must be a number above 0");
   if (!shape || *shape < 0 || *shape > kShapeMax)
-    return BadSize(text, fmt::format("the shape is a number from 0 to {}", kShapeMax));
+    return BadSize(text, fmt::format("the shape must be a number from 0 to {}", kShapeMax));
   const std::optional<uint32_t> min = SizeOf(words[3]);
   const std::optional<uint32_t> max = SizeOf(words[4]);
-  if (!min || !max) return BadSize(text, fmt::format("sizes are numbers up to {}", kSizeMax));
+  if (!min || !max) return BadSize(text, fmt::format("sizes must be numbers up to {}", kSizeMax));
   if (*min > *max) return BadSize(text, "the smallest is above the largest");
   return Pareto(*scale, *shape, *min, *max);
 }
