@@ -102,8 +102,9 @@ Result<int> RunAll(const AllArguments& a, const std::string& command_line) {
 void DeclareAll(CLI::App* app, AllArguments* a) {
   AddCommon(app, &a->server.common);
   AddServers(app, &a->server);
-  app->add_flag("--quick", a->quick, "short and small: does everything run? Not for figures");
-  app->add_option("--results", a->results, "folder")->capture_default_str();
+  app->add_flag("--quick", a->quick,
+                "short and small run to check that everything works; its figures mean nothing");
+  app->add_option("--results", a->results, "folder for the results")->capture_default_str();
 }
 
 }  // namespace
@@ -112,7 +113,7 @@ CommandGroup AllCommands() {
   const auto arguments = std::make_shared<AllArguments>();
   Subcommand all;
   all.name = "all";
-  all.help = "everything, into bench/results";
+  all.help = "every benchmark, with results in bench/results";
   all.declare = [arguments](CLI::App* app) { DeclareAll(app, arguments.get()); };
   all.run = [arguments](const std::string& command_line) {
     return RunAll(*arguments, command_line);

@@ -55,7 +55,7 @@ std::vector<std::string> WithoutHelpCommand(std::vector<std::string> words,
 Commands::Commands()
     : commands_(AllGroups()),
       app_(std::make_unique<CLI::App>(
-          "weft-bench: each of the project's promises, measured (bench/README.md)", "weft-bench")) {
+          "weft-bench measures each of the project's promises (bench/README.md)", "weft-bench")) {
   app_->require_subcommand(1);
   AddCommands(app_.get(), commands_);
   // Once they are there: each would inherit it.

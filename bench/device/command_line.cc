@@ -18,19 +18,21 @@ struct DeviceArguments {
 
 void DeclareDevice(CLI::App* app, DeviceArguments* a) {
   DeviceOptions& device = a->device;
-  app->add_option("--objects", device.objects, "fewer where the device has not the memory")
+  app->add_option("--objects", device.objects,
+                  "number of objects; fewer if the device lacks the memory")
       ->check(CLI::Range(1000, 2'000'000'000))
       ->capture_default_str();
   app->add_option("--load", device.load, "share of the index's slots")
       ->check(CLI::Range(0.05, 0.95))
       ->capture_default_str();
-  app->add_option("--batch", device.batch, "queries of a launch")
+  app->add_option("--batch", device.batch, "queries in a launch")
       ->check(CLI::Range(1024, 1 << 28))
       ->capture_default_str();
-  app->add_option("--miss-permille", device.miss_permille, "of searches and reads")
+  app->add_option("--miss-permille", device.miss_permille,
+                  "misses in a thousand searches and reads")
       ->check(CLI::Range(0, 1000))
       ->capture_default_str();
-  app->add_option("--shapes", device.shapes, "K8,K16,K32; all if not given")->delimiter(',');
+  app->add_option("--shapes", device.shapes, "K8,K16,K32 (default: all)")->delimiter(',');
   app->add_option("--device", device.device, "number of the GPU")->capture_default_str();
   AddQuick(app, &a->quick);
   LeaveOut(app, {"--seconds", "--warmup", "--target"});

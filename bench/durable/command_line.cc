@@ -254,12 +254,13 @@ Status MeasureCompaction(const DurableArguments& a, Report& report) {
 
 CommandGroup DurableCommands() {
   return {
-      PromiseCommand<DurableArguments>("durable", "the durable store against LevelDB and RocksDB",
+      PromiseCommand<DurableArguments>("durable",
+                                       "the durable store compared with LevelDB and RocksDB",
                                        DeclareDurable, MeasureDurable, DurableRules()),
-      PromiseCommand<DurableArguments>("compaction", "compactions alone: input a second",
+      PromiseCommand<DurableArguments>("compaction", "compactions only: input a second",
                                        DeclareCompaction, MeasureCompaction, CompactionRules()),
       PromiseCommand<DurableArguments>("contention",
-                                       "stores under YCSB A while other work takes the CPUs",
+                                       "stores under YCSB A while other work uses the CPUs",
                                        DeclareContention, MeasureContention, ContentionRules()),
   };
 }

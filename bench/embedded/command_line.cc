@@ -27,7 +27,7 @@ EmbeddedOptions EmbeddedOptionsOf(const EmbeddedArguments& a) {
 }
 
 void AddWalks(CLI::App* app, EmbeddedArguments* a) {
-  app->add_option("--objects", a->embedded.objects, "that are looked up")
+  app->add_option("--objects", a->embedded.objects, "number of objects that are looked up")
       ->check(CLI::Range(2, 1'000'000'000))
       ->capture_default_str();
   app->add_option("--batch", a->embedded.batch, "lookups that overlap")
@@ -45,9 +45,11 @@ void DeclareWalk(CLI::App* app, EmbeddedArguments* a) {
 
 void DeclareEmbedded(CLI::App* app, EmbeddedArguments* a) {
   AddWalks(app, a);
-  app->add_option("--workload", a->embedded.workloads, "of several threads: K16-G95-U,...")
+  app->add_option("--workload", a->embedded.workloads,
+                  "workloads of several threads: K16-G95-U,...")
       ->delimiter(',');
-  app->add_option("-m,--memory-mb", a->embedded.memory_mb, "0: twice what the objects need");
+  app->add_option("-m,--memory-mb", a->embedded.memory_mb,
+                  "memory in MiB; 0: twice what the objects need");
 }
 
 void DeclarePrefetch(CLI::App* app, PrefetchArguments* a) {
@@ -65,7 +67,7 @@ void DeclarePrefetch(CLI::App* app, PrefetchArguments* a) {
       ->check(CLI::Range(1024, 1 << 20))
       ->capture_default_str();
   LeaveOut(app, {"--seconds", "--warmup", "--target", "--strict"});
-  app->add_option("--cpus", a->cpus, "runs on the last of them, as many as threads")
+  app->add_option("--cpus", a->cpus, "CPUs of the threads, which run on the last of them")
       ->check(FaultOfCpuList);
 }
 
@@ -106,14 +108,14 @@ Status MeasureEmbedded(const EmbeddedArguments& a, Report& report) {
 
 CommandGroup EmbeddedCommands() {
   return {
-      PromiseCommand<EmbeddedArguments>("walk",
-                                        "the bare two-level random walk of this machine's memory",
-                                        DeclareWalk, MeasureWalk),
+      PromiseCommand<EmbeddedArguments>(
+          "walk", "the bare two-level random walk through this machine's memory", DeclareWalk,
+          MeasureWalk),
       PromiseCommand<EmbeddedArguments>("embedded",
-                                        "the cache in this process; with --threads: its scaling",
+                                        "the cache in this process; with --threads, its scaling",
                                         DeclareEmbedded, MeasureEmbedded, EmbeddedRules()),
       PromiseCommand<PrefetchArguments>("prefetch",
-                                        "ways of prefetching, and paper 004's claims of them",
+                                        "ways of prefetching, and paper 004's claims about them",
                                         DeclarePrefetch, MeasurePrefetch, PrefetchRules()),
   };
 }

@@ -5,23 +5,25 @@
 namespace weft::bench {
 
 void AddCommon(CLI::App* app, CommonArguments* common) {
-  app->add_option("--json", common->json, "append a JSON line a figure to this file");
-  app->add_flag("--strict", common->strict, "exit 1 when a target was missed");
+  app->add_option("--json", common->json, "append one JSON line a figure to this file");
+  app->add_flag("--strict", common->strict, "exit with 1 if a target is missed");
   app->add_option("--repetitions", common->repetitions,
-                  "turns of each side (5; memory, hit-ratio: 1)")
+                  "turns of each side (default 5; memory, hit-ratio: 1)")
       ->check(CLI::Range(1, 100'000));
-  app->add_option("--seconds", common->seconds, "length of a turn (servers 3, embedded 1)")
+  app->add_option("--seconds", common->seconds,
+                  "seconds of a turn (default 3 for servers, 1 embedded)")
       ->check(CLI::Range(0.001, 1e6));
-  app->add_option("--warmup", common->warmup, "uncounted seconds before each turn")
+  app->add_option("--warmup", common->warmup, "seconds before each turn that are not counted")
       ->check(CLI::Range(0.0, 1e6));
-  app->add_option("--seed", common->seed, "of all randomness")->capture_default_str();
+  app->add_option("--seed", common->seed, "seed of all random choices")->capture_default_str();
   app->add_option("--target", common->target,
-                  "instead of the project's own (bench/harness/defaults.h)")
+                  "target instead of the project's own (bench/harness/defaults.h)")
       ->check(CLI::Range(1e-6, 1e6));
 }
 
 void AddQuick(CLI::App* app, bool* quick) {
-  app->add_flag("--quick", *quick, "small: does everything run? Not for figures");
+  app->add_flag("--quick", *quick,
+                "small run to check that everything works; its figures mean nothing");
 }
 
 void LeaveOut(CLI::App* app, std::initializer_list<const char*> names) {

@@ -13,8 +13,8 @@
 #include <string>
 #include <utility>
 
-#include "bench/harness/defaults.h"
 #include "bench/harness/command_group.h"
+#include "bench/harness/defaults.h"
 #include "bench/harness/report.h"
 #include "bench/harness/unheeded.h"
 

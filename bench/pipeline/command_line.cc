@@ -27,51 +27,58 @@ PipelineOptions PipelineOptionsOf(const PipelineArguments& a) {
 void AddPipelines(CLI::App* app, PipelineArguments* a) {
   PipelineOptions& pipeline = a->pipeline;
   app->add_option("--workload", pipeline.workloads,
-                  "K8-G95-S,...; if not given all, or for alternation the paper's two")
+                  "K8-G95-S,... (default: all; alternation: the paper's two)")
       ->delimiter(',');
   app->add_option("--plan", pipeline.plans,
-                  "compared with one stage on the cpu; 'all' that there are; 'auto', as the "
-                  "planner chooses; repeatable")
+                  "plan to compare with one stage on the cpu: a plan, 'all', or 'auto' for the "
+                  "planner's choice; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--device", pipeline.devices, "gpu0, gpu1, ... of the plans; repeatable")
+  app->add_option("--device", pipeline.devices,
+                  "device that is gpu0, gpu1, ... of the plans; repeatable")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app->add_option("--steal", a->steal, "the CPU takes sets of a device's stage; both: in turns")
+  app->add_option("--steal", a->steal,
+                  "whether the CPU takes sets of a device's stage; both: alternately")
       ->check(CLI::IsMember({"on", "off", "both"}))
       ->capture_default_str();
-  app->add_option("--batches", pipeline.batches, "of a thread under way; 0: one a stage")
+  app->add_option("--batches", pipeline.batches,
+                  "batches that a thread has in flight; 0: one a stage")
       ->check(CLI::Range(0, 64))
       ->capture_default_str();
-  app->add_option("--batch-max", pipeline.batch_max, "queries, of plans with several stages")
+  app->add_option("--batch-max", pipeline.batch_max,
+                  "largest batch of plans with several stages, in queries")
       ->check(CLI::Range(64, 1 << 20))
       ->capture_default_str();
-  app->add_option("-m,--memory-mb", pipeline.memory_mb, "filled with objects")
+  app->add_option("-m,--memory-mb", pipeline.memory_mb, "MiB filled with objects")
       ->check(CLI::Range(16, 1 << 24))
       ->capture_default_str();
   app->add_option("--fill", pipeline.fill, "share of the objects that fit")
       ->check(CLI::Range(0.01, 1.0))
       ->capture_default_str();
-  app->add_option("--threads", pipeline.threads, "a pipeline each; 0: one a CPU")
+  app->add_option("--threads", pipeline.threads, "threads, with a pipeline each; 0: one a CPU")
       ->check(CLI::Range(0, 255))
       ->capture_default_str();
   app->add_option("--cpus", a->cpus, "CPUs of the threads, in order: 0-15")->check(FaultOfCpuList);
   app->add_option_function<std::string>(
       "--energy", [&pipeline](const std::string& spec) { pipeline.meters = {.energy = spec}; },
-      "queries a joule, too: auto, rapl, nvml, nvml+model:IDLE_W,BUSY_W, ... (bench/README.md)");
+      "also measure queries a joule: auto, rapl, nvml, nvml+model:IDLE_W,BUSY_W, ... "
+      "(bench/README.md)");
   app->add_option("--interval-us", pipeline.intervals_us, "bounds of the mean latency: 300,1000")
       ->delimiter(',')
       ->check(CLI::Range(10.0, 1e7))
       ->capture_default_str();
-  app->add_option("--calibration", pipeline.calibration,
-                  "predict each figure: a file of `weft calibrate`, or 'measure' for one made now");
-  app->add_option("--settle", pipeline.settle_s, "uncounted seconds more of plan auto")
+  app->add_option(
+      "--calibration", pipeline.calibration,
+      "also predict each figure, from a file of `weft calibrate`, or 'measure' to measure now");
+  app->add_option("--settle", pipeline.settle_s, "more seconds of plan auto that are not counted")
       ->check(CLI::Range(0.0, 600.0));
-  app->add_flag("!--no-learn", pipeline.learns, "plan auto keeps to its calibration");
-  app->add_option("--ring", pipeline.ring, "requests of a thread, read round and round")
+  app->add_flag("!--no-learn", pipeline.learns, "plan auto does not correct its calibration");
+  app->add_option("--ring", pipeline.ring, "requests of a thread, which are repeated")
       ->check(CLI::Range(1024, 1 << 30))
       ->capture_default_str();
-  app->add_option("--verify", a->verify, "batches that are compared: all, or sampled (one in 16)")
+  app->add_option("--verify", a->verify,
+                  "batches whose replies are verified: all, or sampled (one in 16)")
       ->check(CLI::IsMember({"all", "sampled"}))
       ->capture_default_str();
   app->add_flag("--small-pages", a->small_pages, "4 KiB pages");
@@ -80,27 +87,30 @@ void AddPipelines(CLI::App* app, PipelineArguments* a) {
 void DeclarePipeline(CLI::App* app, PipelineArguments* a) {
   AddPipelines(app, a);
   app->add_flag("!--no-walk", a->pipeline.walk,
-                "without the bare walk beside each workload, which takes as much memory again");
+                "leave out the bare walk beside each workload, which doubles the memory");
   LeaveOut(app, {"--target", "--strict"});
 }
 
 void DeclareAlternation(CLI::App* app, PipelineArguments* a) {
   AddPipelines(app, a);
   AlternationOptions& alternation = a->alternation;
-  app->add_option("--cycle-ms", alternation.cycles_ms, "all workloads once: 2,4,...")
+  app->add_option("--cycle-ms", alternation.cycles_ms, "time for all workloads once: 2,4,...")
       ->delimiter(',')
       ->check(CLI::Range(0.1, 1e4))
       ->capture_default_str();
-  app->add_option("--trace-cycle-ms", alternation.trace_cycle_ms, "of the run shown slot by slot")
+  app->add_option("--trace-cycle-ms", alternation.trace_cycle_ms,
+                  "cycle of the run that is shown slot by slot")
       ->check(CLI::Range(0.1, 1e4))
       ->capture_default_str();
-  app->add_option("--trace-cycles", alternation.trace_cycles, "laid over each other, at least")
+  app->add_option("--trace-cycles", alternation.trace_cycles,
+                  "least number of cycles that are overlaid")
       ->check(CLI::Range(2, 1000000))
       ->capture_default_str();
-  app->add_option("--slot-ms", alternation.slot_ms, "of the workloads' turns a whole part")
+  app->add_option("--slot-ms", alternation.slot_ms,
+                  "slot; each workload's turn must be a multiple of it")
       ->check(CLI::Range(0.01, 1e3))
       ->capture_default_str();
-  app->add_option("--plots", alternation.plots, "folder for charts of both (SVG)");
+  app->add_option("--plots", alternation.plots, "folder for the charts of both (SVG)");
   LeaveOut(app, {"--target", "--strict", "--energy"});
 }
 
@@ -166,7 +176,7 @@ CommandGroup PipelineCommands() {
                                         "the 24 in-memory workloads, offline, through any plan",
                                         DeclarePipeline, MeasurePipeline, PipelineRules()),
       PromiseCommand<PipelineArguments>("alternation",
-                                        "in-memory workloads in turns: does the plan follow?",
+                                        "in-memory workloads in turns: a test of the planner",
                                         DeclareAlternation, MeasureAlternation, PipelineRules()),
   };
 }

@@ -24,7 +24,7 @@ ServerOptions ServerOptionsOf(const ServerArguments& a, bool heavy) {
 
 void DeclareServer(CLI::App* app, ServerArguments* a) {
   AddServers(app, a);
-  app->add_option("--case", a->cases, "depth-1, depth-32, multiget-100; all if not given")
+  app->add_option("--case", a->cases, "depth-1, depth-32, multiget-100 (default: all)")
       ->delimiter(',')
       ->check(CLI::IsMember({"depth-1", "depth-32", "multiget-100"}));
 }
@@ -40,7 +40,8 @@ void DeclareLatency(CLI::App* app, ServerArguments* a) {
       ->capture_default_str();
   app->add_option("--rate", a->latency.rate, "operations a second, instead of --load")
       ->check(CLI::Range(0.001, 1e12));
-  app->add_flag("--poisson", a->latency.poisson, "exponential gaps instead of even ones");
+  app->add_flag("--poisson", a->latency.poisson,
+                "exponential gaps between requests instead of even ones");
 }
 
 void DeclareScaling(CLI::App* app, ServerArguments* a) {
@@ -52,26 +53,26 @@ void DeclareMemory(CLI::App* app, ServerArguments* a) {
   AddServers(app, a);
   LeaveOut(app,
            {"--seconds", "--warmup", "--seed", "--keys", "--get-share", "--zipf", "--connections"});
-  app->add_option("--items", a->items, "stored in each server")
+  app->add_option("--items", a->items, "items stored in each server")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
 }
 
 void DeclareHitRatio(CLI::App* app, ServerArguments* a) {
-  app->add_option("-m,--memory-mb", a->hit_ratio.memory_mb, "the servers' -m")
+  app->add_option("-m,--memory-mb", a->hit_ratio.memory_mb, "memory of each server in MiB")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
-  app->add_option("--scale", a->hit_ratio.scale, "of the number of requests")
+  app->add_option("--scale", a->hit_ratio.scale, "factor for the number of requests")
       ->check(CLI::Range(1e-6, 1e6))
       ->capture_default_str();
   app->add_option("--trace", a->hit_ratio.only,
-                  "zipf, scan, ttl-thousand, ttl-short, mixed-sizes; all if not given")
+                  "zipf, scan, ttl-thousand, ttl-short, mixed-sizes (default: all)")
       ->delimiter(',')
       ->check(CLI::IsMember({"zipf", "scan", "ttl-thousand", "ttl-short", "mixed-sizes"}));
   app->add_option("--subject", a->subject, "server under test")->capture_default_str();
-  app->add_option("--subject-command", a->subject_command, "its command line");
+  app->add_option("--subject-command", a->subject_command, "the subject's command line");
   app->add_option("--peer", a->peer, "server to compare with")->capture_default_str();
-  app->add_option("--peer-command", a->peer_command, "its command line");
+  app->add_option("--peer-command", a->peer_command, "the peer's command line");
   LeaveOut(app, {"--seconds", "--warmup"});
 }
 
@@ -79,20 +80,21 @@ void DeclareHitRatio(CLI::App* app, ServerArguments* a) {
 
 void AddServers(CLI::App* app, ServerArguments* a) {
   app->add_option("--subject", a->subject, "server under test")->capture_default_str();
-  app->add_option("--subject-command", a->subject_command,
-                  "its command line, with {path} {port} {memory_mb} {threads} {connections}");
+  app->add_option(
+      "--subject-command", a->subject_command,
+      "the subject's command line, with {path} {port} {memory_mb} {threads} {connections}");
   app->add_option("--peer", a->peer, "server to compare with")->capture_default_str();
-  app->add_option("--peer-command", a->peer_command, "its command line, likewise");
+  app->add_option("--peer-command", a->peer_command, "the peer's command line, in the same form");
   app->add_option("--server-cpus", a->server_cpus, "CPUs of the servers")
       ->check(FaultOfCpuList)
       ->capture_default_str();
-  app->add_option("--client-cpus", a->client_cpus, "CPUs of the client, one thread each")
+  app->add_option("--client-cpus", a->client_cpus, "CPUs of the client, with one thread each")
       ->check(FaultOfCpuList)
       ->capture_default_str();
-  app->add_option("-m,--memory-mb", a->server.memory_mb, "the servers' -m")
+  app->add_option("-m,--memory-mb", a->server.memory_mb, "memory of each server in MiB")
       ->check(CLI::Range(1, 1 << 24))
       ->capture_default_str();
-  app->add_option("--keys", a->server.keys, "keys stored beforehand")
+  app->add_option("--keys", a->server.keys, "keys stored before the measurement")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   app->add_option("--key-bytes", a->server.key_bytes, "bytes of a key")
@@ -101,14 +103,15 @@ void AddServers(CLI::App* app, ServerArguments* a) {
   app->add_option("--value-bytes", a->server.value_bytes, "bytes of a value")
       ->check(CLI::Range(1, 1 << 20))
       ->capture_default_str();
-  app->add_option("--get-share", a->server.get_share, "GETs among the requests")
+  app->add_option("--get-share", a->server.get_share, "share of GETs among the requests")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   app->add_flag("--zipf", a->server.zipf, "Zipf 0.99 instead of uniform keys");
-  app->add_option("--connections", a->server.connections, "of the client, all threads together")
+  app->add_option("--connections", a->server.connections,
+                  "connections of the client, all threads together")
       ->check(CLI::Range(1, 2000))
       ->capture_default_str();
-  app->add_option("-t,--server-threads", a->server.threads, "the servers' -t")
+  app->add_option("-t,--server-threads", a->server.threads, "worker threads of each server")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
 }
@@ -147,7 +150,7 @@ CommandGroup ServerCommands() {
           {{{"--load"},
             "--rate is given",
             [](const CLI::App& app, const Arguments&) { return IsGiven(app, "--rate"); }}}),
-      PromiseCommand<Arguments>("scaling", "two workers against one", DeclareScaling,
+      PromiseCommand<Arguments>("scaling", "two workers compared with one", DeclareScaling,
                                 MeasureScaling),
       PromiseCommand<Arguments>("memory", "resident bytes an item", DeclareMemory, MeasureMemory),
       PromiseCommand<Arguments>("hit-ratio", "hits when memory is short", DeclareHitRatio,
