@@ -84,7 +84,7 @@ TEST(ResultFile, ErrorsNameFileAndLine) {
   EXPECT_EQ("a.json: has no results", ErrorOf("\n"));
   nlohmann::json line = SampleLine("m", 1);
   line["version"] = 2;
-  EXPECT_EQ("a.json:1: version 2; this program reads 1", ErrorOf(line.dump()));
+  EXPECT_EQ("a.json:1: it has version 2, but this program reads 1", ErrorOf(line.dump()));
   line = SampleLine("m", 1);
   line["result"].erase("operations_per_s");
   EXPECT_EQ("a.json:1: result.operations_per_s is missing", ErrorOf(line.dump()));
