@@ -32,13 +32,13 @@ int Run(int argc, char** argv) {
   app.get_formatter()->column_width(weft::sim::kHelpColumn);
   weft::sim::DramOptions dram;
   weft::sim::DramOptions check;
-  CLI::App* const dram_app = app.add_subcommand("dram", "plays a trace on the memory alone");
+  CLI::App* const dram_app = app.add_subcommand("dram", "plays a trace on the memory only");
   weft::sim::AddDram(dram_app, &dram);
   weft::sim::AddCheck(app.add_subcommand("check", "checks commands against the memory's rules"),
                       &check);
   std::string memory;
   CLI::App* const memory_app =
-      app.add_subcommand("memory", "prints a memory in the form of a file, or the names of all");
+      app.add_subcommand("memory", "prints a memory as a file, or the names of all");
   weft::sim::AddMemoryText(memory_app, &memory);
   weft::sim::RunOptions run;
   weft::sim::PrefetchOptions prefetch;
@@ -53,10 +53,11 @@ int Run(int argc, char** argv) {
   weft::sim::AddTrace(trace_app, &trace);
   weft::sim::FigureOptions figure;
   CLI::App* const figure_app =
-      app.add_subcommand("figure", "runs experiments, and says which of the paper's claims hold");
+      app.add_subcommand("figure", "runs experiments and checks the paper's claims");
   weft::sim::AddFigure(figure_app, &figure);
   weft::sim::ManyRunsOptions sweep;
-  CLI::App* const sweep_app = app.add_subcommand("sweep", "runs the machine with many options");
+  CLI::App* const sweep_app =
+      app.add_subcommand("sweep", "runs the machine with combinations of options");
   weft::sim::AddSweep(sweep_app, &sweep);
   try {
     app.parse(argc, argv);
@@ -76,9 +77,9 @@ int Run(int argc, char** argv) {
              : dram_app->parsed()   ? weft::sim::RunDram(dram)
                                     : weft::sim::RunCheck(check);
   } catch (const std::bad_alloc&) {
-    status = {weft::Code::kNoMemory, "that takes more memory than there is"};
+    status = {weft::Code::kNoMemory, "there is not enough memory"};
   } catch (const std::length_error&) {
-    status = {weft::Code::kNoMemory, "that takes more memory than there can be"};
+    status = {weft::Code::kNoMemory, "it needs more memory than a process can have"};
   }
   if (status.ok()) return 0;
   std::fprintf(stderr, "weft-sim: %s\n", status.ToString().c_str());

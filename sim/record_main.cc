@@ -34,47 +34,57 @@ struct Arguments {
 void AddOptions(CLI::App* app, Arguments* arguments) {
   RecordingOptions& recording = arguments->recording;
   StoreWorkloadOptions& workload = recording.workload;
-  app->add_option("--records", workload.ids, "that the store is filled with")
+  app->add_option("--records", workload.ids, "number of records that fill the store")
       ->capture_default_str()
       ->check(NotNegative());
   app->add_option("--key-bytes", workload.key_bytes, "bytes of a key, from 10 to 250")
       ->capture_default_str();
-  app->add_option("--values", arguments->values, "bytes, or sizes with shares: 128:70,256:30")
+  app->add_option("--values", arguments->values,
+                  "bytes of a value, or sizes with shares: 128:70,256:30")
       ->capture_default_str();
-  app->add_option("--gets", workload.get_share, "share of the queries; the others are sets")
+  app->add_option("--gets", workload.get_share,
+                  "share of gets among the queries; the others are sets")
       ->capture_default_str();
-  app->add_option("--misses", workload.miss_share, "share of the gets, for keys of nobody")
+  app->add_option("--misses", workload.miss_share, "share of the gets that ask for absent keys")
       ->capture_default_str();
-  app->add_option("--zipf", workload.zipf_theta, "of the popularity; 0: uniform")
+  app->add_option("--zipf", workload.zipf_theta, "exponent of the keys' popularity; 0: uniform")
       ->capture_default_str();
-  app->add_option("--seed", workload.seed, "of all that is random")
+  app->add_option("--seed", workload.seed, "seed of all random choices")
       ->capture_default_str()
       ->check(NotNegative());
   app->add_option("--ops", recording.ops, "queries of all cores")->capture_default_str();
-  app->add_option("--cores", recording.cores, "that take turns")->capture_default_str();
-  app->add_option("--batch", recording.batch, "queries that go through together")
+  app->add_option("--cores", recording.cores, "number of cores, which take turns")
       ->capture_default_str();
-  app->add_flag("--no-prefetch", arguments->no_prefetch, "the store asks for nothing ahead");
-  app->add_option("--index", arguments->index, "buckets of a key: two (cuckoo) or one")
+  app->add_option("--batch", recording.batch, "queries in a batch")->capture_default_str();
+  app->add_flag("--no-prefetch", arguments->no_prefetch, "the store does not prefetch");
+  app->add_option("--index", arguments->index,
+                  "cuckoo (a key has two buckets) or set-associative (one)")
       ->capture_default_str()
       ->check(CLI::IsMember({"cuckoo", "set-associative"}));
-  app->add_option("--load", recording.load, "of the index's slots, when filled")
+  app->add_option("--load", recording.load,
+                  "share of the index's slots in use when the store is filled")
       ->capture_default_str();
-  app->add_option("--memory-mb", arguments->memory_mb, "of the store; 0: twice its records'")
+  app->add_option("--memory-mb", arguments->memory_mb,
+                  "memory of the store in MiB; 0: twice its records'")
       ->capture_default_str()
       ->check(NotNegative());
-  app->add_option("--out", arguments->out, "the folder for the trace (trace/file_format.h)");
+  app->add_option("--out", arguments->out, "folder for the trace (trace/file_format.h)");
   Gaps& gaps = recording.gaps;
-  app->add_option("--instr-per-op", gaps.ops_total, "instructions; 0: none but those between")
+  app->add_option("--instr-per-op", gaps.ops_total,
+                  "instructions an operation; 0: only those between accesses")
       ->capture_default_str();
   app->add_option("--gap-bucket", gaps.to_bucket, "instructions before a bucket")
       ->capture_default_str();
-  app->add_option("--gap-object", gaps.to_object, "before an object")->capture_default_str();
-  app->add_option("--gap-append", gaps.to_append, "before an append")->capture_default_str();
-  app->add_option("--gap-other", gaps.to_other, "before another access")->capture_default_str();
-  app->add_option("--gap-in-class", gaps.in_class, "before one of the same kind")
+  app->add_option("--gap-object", gaps.to_object, "instructions before an object")
       ->capture_default_str();
-  app->add_option("--key-lead", gaps.key_lead, "from telling a key to its bucket")
+  app->add_option("--gap-append", gaps.to_append, "instructions before an append")
+      ->capture_default_str();
+  app->add_option("--gap-other", gaps.to_other, "instructions before another access")
+      ->capture_default_str();
+  app->add_option("--gap-in-class", gaps.in_class, "instructions before an access of the same kind")
+      ->capture_default_str();
+  app->add_option("--key-lead", gaps.key_lead,
+                  "instructions from a key's announcement to its bucket")
       ->capture_default_str();
 }
 
@@ -176,7 +186,10 @@ Status Run(Arguments arguments) {
   std::fputs((summary.dump(2) + "\n").c_str(), stdout);
   std::fputs("weft-record: gaps assumed\n", stderr);
   if (!store.is_repeatable())
-    std::fputs("weft-record: took over a minute; another run may note other reads\n", stderr);
+    std::fputs(
+        "weft-record: the recording took over a minute, so another run may record different "
+        "reads\n",
+        stderr);
   return Status::Ok();
 }
 

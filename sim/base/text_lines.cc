@@ -12,7 +12,7 @@ Result<std::optional<std::string_view>> TextLines::Next(std::istream& in) {
   const auto taken = static_cast<size_t>(in.gcount());  // with the break, where there is one
   if (in.fail() && taken == 0) return std::optional<std::string_view>();
   ++number_;
-  if (in.fail()) return Wrong(fmt::format("a line of more than {} bytes", kBytesMax));
+  if (in.fail()) return Wrong(fmt::format("a line has more than {} bytes", kBytesMax));
   return std::optional(std::string_view(room_.data(), in.eof() ? taken : taken - 1));
 }
 

@@ -122,7 +122,7 @@ TEST(CacheShape, RefusesSizesThatItCannotHave) {
   const Status status = Validate(CacheShape{.kilobytes = 4096, .ways = 16, .mshrs = 32}, 3, "L2");
   EXPECT_EQ(status.code(), Code::kInvalidArgument);
   EXPECT_EQ(status.message(),
-            "L2: 4096 KB of 16 ways in 3 banks: the sets of a bank are no power of two");
+            "L2: 4096 KB of 16 ways in 3 banks: the sets of a bank are not a power of two");
 }
 
 }  // namespace

@@ -24,8 +24,8 @@ void TellOfCutOff(const DramOptions& options, const Replayed& replayed) {
   const int64_t cut_off = replayed.unserved + replayed.not_accepted;
   if (cut_off == 0) return;
   fmt::print(stderr,
-             "weft-sim: {} of the {} requests are cut off by --clocks {}: {} were accepted and not "
-             "served, {} not accepted; without --clocks all are served\n",
+             "weft-sim: --clocks {2} cut off {0} of the {1} requests: {3} were accepted but not "
+             "served, {4} not accepted; without --clocks all are served\n",
              cut_off, replayed.requests, options.clocks, replayed.unserved, replayed.not_accepted);
 }
 
@@ -35,20 +35,21 @@ void AddDram(CLI::App* app, DramOptions* options) {
   NoteGiven(app, &options->given);
   AddMemory(app, &options->memory);
   AddControl(app, &options->memory);
-  app->add_option("--trace", options->trace, "lines: 0xADDRESS READ|WRITE CLOCK")->required();
+  app->add_option("--trace", options->trace, "trace file with lines 0xADDRESS READ|WRITE CLOCK")
+      ->required();
   app->add_option("--clocks", options->clocks,
-                  "how many clocks to simulate; without it, until all requests are served")
+                  "number of clocks to simulate (default: until all requests are served)")
       ->check(CLI::Range(int64_t{1}, kClocksMax));
 }
 
 void AddCheck(CLI::App* app, DramOptions* options) {
   AddMemory(app, &options->memory);
-  app->add_option("trace", options->trace, "commands of a channel, as --cmd-trace wrote them")
+  app->add_option("trace", options->trace, "commands of a channel, as written by --cmd-trace")
       ->required();
 }
 
 void AddMemoryText(CLI::App* app, std::string* preset) {
-  app->add_option("PRESET", *preset, "whose text to print; without it, the names of all there are");
+  app->add_option("PRESET", *preset, "memory to print as a file (default: print the names of all)");
 }
 
 Status RunMemoryText(const std::string& name) {
@@ -96,7 +97,7 @@ Status RunCheck(const DramOptions& options) {
   if (!commands) return commands.error();
 
   if (commands.value().empty()) {
-    return {Code::kInvalidArgument, options.trace + ": no command in it"};
+    return {Code::kInvalidArgument, options.trace + ": it has no commands"};
   }
   CommandChecker checker(preset.organization, preset.timing, !options.memory.no_refresh);
   for (const IssuedCommand& issued : commands.value()) checker.Check(issued);

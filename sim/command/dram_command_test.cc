@@ -79,14 +79,14 @@ TEST_F(CommandTest, OptionsReachTheMemory) {
 
 TEST_F(CommandTest, WrongMemoriesExitWith1AndSayWhy) {
   const std::pair<const char*, const char*> cases[] = {
-      {"--preset ddr2", "preset 'ddr2': there is no such memory; there are: ddr3-1333-2gb"},
+      {"--preset ddr2", "preset 'ddr2' is unknown; the memories are: ddr3-1333-2gb"},
       {"--map diagonal", "diagonal"},
       {"--ranks 3", "ranks: 3 is not a power of two from 1 to 16"},
       {"--channels 0", "channels: 0 is not a power of two from 1 to 64"},
-      {"--refresh bank", "there are no figures of refreshes of single banks"},
-      {"--preset hbm2-2000 --power-down", "there are no figures of power-down"},
-      {"--currents lots", "there are none so named; there are: sg15-dramsim2, mt41j256m8-2009"},
-      {"--preset ddr4-3200-8gb-x8 --currents sg15-dramsim2", "they are DDR3-1333's"},
+      {"--refresh bank", "the memory has no figures for refreshes of single banks"},
+      {"--preset hbm2-2000 --power-down", "the memory has no figures for power-down"},
+      {"--currents lots", "are unknown; the currents are: sg15-dramsim2, mt41j256m8-2009"},
+      {"--preset ddr4-3200-8gb-x8 --currents sg15-dramsim2", "are those of DDR3-1333"},
       {"--cmd-trace /no/such/folder/commands", "open /no/such/folder/commands.0"},
   };
   for (const auto& [options, why] : cases) {
@@ -114,9 +114,8 @@ TEST_F(CommandTest, WhatTheClocksCutOffIsTold) {
   // The last request comes in clock 12 000.
   const Outcome cut_off = Run("dram --clocks 20 --trace " + trace_);
   EXPECT_EQ(cut_off.status, 0);
-  EXPECT_THAT(cut_off.err,
-              HasSubstr("6 of the 6 requests are cut off by --clocks 20: 5 were accepted "
-                        "and not served, 1 not accepted"));
+  EXPECT_THAT(cut_off.err, HasSubstr("--clocks 20 cut off 6 of the 6 requests: 5 were accepted "
+                                     "but not served, 1 not accepted"));
   const auto channel = nlohmann::json::parse(cut_off.out)["0"];
   EXPECT_EQ(channel["num_reads_unserved"], 4);
   EXPECT_EQ(channel["num_writes_unserved"], 1);
@@ -230,7 +229,8 @@ TEST_F(CommandTest, AMemoryOfOnesOwn) {
   const std::string bad = FileOf("bad", "[shape]\nranks = 1\nbanks = 8\n");
   const Outcome wrong = RunDram("--preset file:" + bad);
   EXPECT_EQ(wrong.status, 1);
-  EXPECT_THAT(wrong.err, HasSubstr(bad + ":3: 'banks' is no key of [shape], which has: ranks, "));
+  EXPECT_THAT(wrong.err,
+              HasSubstr(bad + ":3: 'banks' is not a key of [shape], which has: ranks, "));
   EXPECT_THAT(RunDram("--preset file:" + (folder_ / "none")).err, HasSubstr("open "));
   EXPECT_THAT(RunDram("--preset file:" + bad + " --currents sg15-dramsim2").err, HasSubstr(bad));
 }
@@ -262,13 +262,13 @@ TEST_F(CommandTest, WrongTracesAreNamedByTheirLine) {
   }
   const Outcome commands = Run("check " + FileOf("commands", "1 ACT 0 0 0 0\n2 OPEN 0 0 0 0\n"));
   EXPECT_EQ(commands.status, 1);
-  EXPECT_THAT(commands.err, HasSubstr("commands:2: the second word is ACT, PRE, RD"));
+  EXPECT_THAT(commands.err, HasSubstr("commands:2: the second word must be ACT, PRE, RD"));
 }
 
 TEST_F(CommandTest, NothingToCheckIsNoPass) {
   const Outcome nothing = Run("check " + FileOf("nothing", ""));
   EXPECT_EQ(nothing.status, 1);
-  EXPECT_THAT(nothing.err, HasSubstr("no command in it"));
+  EXPECT_THAT(nothing.err, HasSubstr("it has no commands"));
 }
 
 TEST_F(CommandTest, CheckExitsWith1WhereARuleIsBroken) {

@@ -27,15 +27,15 @@ void AddManyRuns(CLI::App* app, ManyRunsOptions* options) {
   AddRun(app, &options->base.run);
   AddPrefetch(app, &options->base.prefetch);
   app->add_option("--over", options->over,
-                  "OPTION=VALUE,VALUE,...: with each of an option's values; of several options, "
-                  "with each combination");
+                  "OPTION=VALUE,VALUE,...: run with each value of an option; several options give "
+                  "each combination");
   app->add_flag("--one-at-a-time", options->one_at_a_time,
-                "vary one option at a time, the others as given, beside a run with all as given");
-  app->add_option("--jobs", options->jobs, "runs at once; 0: as many as CPUs")
+                "vary one option at a time and keep the others, besides a run with all as given");
+  app->add_option("--jobs", options->jobs, "number of parallel runs; 0: one for each CPU")
       ->capture_default_str()
       ->check(CLI::Range(0, 1024));
   app->add_option("--seeds", options->seeds,
-                  "runs of each, from --seed on; 0: five; a recorded trace is replayed once")
+                  "runs of each, with seeds from --seed on; 0: five; a recorded trace is run once")
       ->capture_default_str()
       ->check(CLI::Range(0, 1000));
 }
@@ -163,8 +163,8 @@ Status RefuseWithoutEffect(const std::vector<std::string>& names, const FigureBa
       has_effect |= before.value() != after.value();
     }
     if (!has_effect) {
-      return {Code::kInvalidArgument, fmt::format("{}: figure {} sets that by itself", setting.name,
-                                                  fmt::join(names, ", "))};
+      return {Code::kInvalidArgument,
+              fmt::format("{}: figure {} sets it by itself", setting.name, fmt::join(names, ", "))};
     }
   }
   return Status::Ok();
@@ -210,10 +210,10 @@ Status RefuseIdleOf(const std::vector<Case>& cases) {
 Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<Planned> planned) {
   const Given& given = options.base.run.given;
   if (given.contains("cmd-trace")) {
-    return {Code::kInvalidArgument, "--cmd-trace is for a single run: weft-sim run"};
+    return {Code::kInvalidArgument, "--cmd-trace works only with weft-sim run"};
   }
   if (given.contains("epoch")) {
-    return {Code::kInvalidArgument, "--epoch is for a single run: weft-sim run"};
+    return {Code::kInvalidArgument, "--epoch works only with weft-sim run"};
   }
   std::vector<Case> cases;
   for (const Planned& plan : planned) {
@@ -238,7 +238,7 @@ Status Finish(const ManyRunsOptions& options, int seeds_by_default, std::vector<
   std::fputs(MarkdownOf(finished, options.command_line).c_str(), stdout);
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - started;
   fmt::print(
-      "{} runs, {:.1f} M requests of DRAM, {:.1f} M commands checked, none breaks a rule; "
+      "{} runs, {:.1f} M requests of DRAM, {:.1f} M commands checked, and none breaks a rule; "
       "{:.0f} s\n",
       runner.runs(), static_cast<double>(runner.requests()) * 1e-6,
       static_cast<double>(runner.commands_checked()) * 1e-6, wall.count());
@@ -257,7 +257,7 @@ Status RefuseOneAtATime(const ManyRunsOptions& options, const std::vector<Settin
                                  [&](const Setting& setting) { return KeyOf(setting.of) == base; });
   if (same == settings.end()) return Status::Ok();
   return {Code::kInvalidArgument,
-          fmt::format("{} one --over, and its {} is as given", kRefused, same->name)};
+          fmt::format("{} only one --over, and its {} is the given value", kRefused, same->name)};
 }
 
 // Of combinations, values that others of the same option take the place of, so that none of them
@@ -273,7 +273,7 @@ Status RefuseReplaced(const ManyRunsOptions& options) {
     }
     if (!over.insert(option).second) {
       return {Code::kInvalidArgument,
-              fmt::format("--over {0} changes nothing: another --over {0} comes behind", option)};
+              fmt::format("--over {0} changes nothing: a later --over {0} replaces it", option)};
     }
   }
   return Status::Ok();
@@ -328,13 +328,13 @@ void AddFigure(CLI::App* app, FigureOptions* options) {
                   "trace-size, trace-entries, trace-accuracy, trace-units, trace-energy or traces")
       ->required();
   AddManyRuns(app, &options->runs);
-  app->add_option("--mixes", options->mixes, "of figures 6 to 9, some only: 1,6,12")
+  app->add_option("--mixes", options->mixes, "only these mixes of figures 6 to 9: 1,6,12")
       ->delimiter(',')
       ->check(CLI::Range(1, 12));
-  app->add_option("--trace", options->traces, "a recorded trace's folder, for figures of traces");
+  app->add_option("--trace", options->traces, "folder of a recorded trace, for figures of traces");
   app->add_flag("--quick", options->is_quick,
-                "unless given otherwise: an eighth of store and L2, few operations, one seed, "
-                "mixes 1, 4, 8 and 12");
+                "small defaults: an eighth of store and L2, few operations, one seed, mixes 1, 4, "
+                "8 and 12");
   options->given = [app] {
     std::vector<std::string> texts;
     for (const CLI::Option* option : app->get_options()) {

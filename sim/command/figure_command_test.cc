@@ -81,7 +81,7 @@ TEST_F(FigureCommand, ASweepWithoutAUnitTellsOfTheRunsThemselves) {
       "sweep --source fixedk --over map=rank-il,row-il --out " + (folder_ / "figures") + kSmall;
   const Outcome outcome = Sim(arguments);
   ASSERT_EQ(outcome.status, 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("no run has a unit (--pacu), so that there is no gain.\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("no run has a unit (--pacu), so there is no gain.\n"));
   EXPECT_THAT(outcome.out, HasSubstr("|  | M2, cycles |"));
   EXPECT_THAT(outcome.out, ContainsRegex("\n[|] map=row-il [|] [1-9][0-9]*[.][0-9] [|] [1-9]"));
   EXPECT_THAT(outcome.out, HasSubstr("\nWidest 95 % interval of M2: +- "));
@@ -111,7 +111,7 @@ TEST_F(FigureCommand, RunsRecordedTraces) {
 }
 
 constexpr const char* kReplayed =
-    "\nNo 95 % interval: a recorded trace is replayed the same each time.\n";
+    "\nNo 95 % interval: a recorded trace is replayed the same way each time.\n";
 
 TEST_F(FigureCommand, ATraceThatIsTooShortIsToldWithWhatMendsIt) {
   const std::string trace = RecordTrace();
@@ -119,15 +119,15 @@ TEST_F(FigureCommand, ATraceThatIsTooShortIsToldWithWhatMendsIt) {
   const std::string source = " --source trace:" + trace;
   const std::pair<std::string, std::string> cases[] = {
       {"sweep --over map=rank-il,scheme2" + source,
-       "102000 come before the first that is measured (--fast-forward 100000, and --warmup 0.1 of "
-       "--ops 20000): --ops 0 --fast-forward 0 measures what there is"},
+       "102000 come before the first measured one (--fast-forward 100000, and --warmup 0.1 of "
+       "--ops 20000): --ops 0 --fast-forward 0 measures what is there"},
       {"run" + source,
-       "200000 come before the first that is measured (--warmup 0.1 of --ops 2000000): --ops 0 "
-       "measures what there is"},
+       "200000 come before the first measured one (--warmup 0.1 of --ops 2000000): --ops 0 "
+       "measures what is there"},
       {"run --ops 0 --fast-forward 200" + source,
-       "(--fast-forward 200): --fast-forward 0 measures what there is"},
+       "(--fast-forward 200): --fast-forward 0 measures what is there"},
       {"figure traces --trace " + trace,
-       "(--fast-forward 100000): --fast-forward 0 measures what there is"},
+       "(--fast-forward 100000): --fast-forward 0 measures what is there"},
   };
   for (const auto& [arguments, what] : cases) {
     const Outcome outcome = Sim(arguments);
@@ -139,7 +139,7 @@ TEST_F(FigureCommand, ATraceThatIsTooShortIsToldWithWhatMendsIt) {
     const Outcome outcome = Sim(std::string(command) + " --ops 300 --fast-forward 10" + source);
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_THAT(outcome.err, HasSubstr("the trace ended after 190 operations of the 300 that --ops "
-                                       "asks for, behind 10 of --fast-forward; --ops 0 plays all"));
+                                       "asks for, after 10 of --fast-forward; --ops 0 plays all"));
   }
 }
 
@@ -165,7 +165,8 @@ TEST_F(FigureCommand, ATraceIsReplayedOnce) {
         figure + " --seed 1", run + " --seed 1"}) {
     const Outcome outcome = Sim(arguments);
     EXPECT_EQ(outcome.status, 1) << arguments;
-    EXPECT_THAT(outcome.err, HasSubstr(" changes nothing: a recorded trace is replayed the same"))
+    EXPECT_THAT(outcome.err,
+                HasSubstr(" changes nothing: a recorded trace is replayed the same way"))
         << arguments;
   }
 }
@@ -178,8 +179,7 @@ TEST_F(FigureCommand, AUnitThatDrawsRunsWithEachSeed) {
       Sim("sweep --fast-forward 0 --seeds 2 --over pacu=insitu,oracle:0.5" + source);
   ASSERT_EQ(sweep.status, 0) << sweep.err;
   EXPECT_THAT(sweep.out, HasSubstr("\n4 runs, "));  // without a unit, in-situ, and the oracle twice
-  EXPECT_THAT(sweep.out,
-              HasSubstr("of the ratio. What replays a trace the same each time has none."));
+  EXPECT_THAT(sweep.out, HasSubstr("of the ratio. Points that replay a trace have none."));
   EXPECT_THAT(sweep.out, Not(HasSubstr("+- 0.0000 ")));
   const auto units = [&](const std::string& seed) {
     return nlohmann::json::parse(Sim("run --pacu oracle:0.5 --seed " + seed + source).out)["units"];
@@ -197,23 +197,23 @@ TEST_F(FigureCommand, AUnitThatDrawsRunsWithEachSeed) {
 
 TEST_F(FigureCommand, SaysWhatIsWrong) {
   const std::pair<const char*, const char*> cases[] = {
-      {"figure 4", "figure '4' is none of 5a, 5b"},
-      {"figure traces", "which traces?"},
+      {"figure 4", "figure '4' is not one of 5a, 5b"},
+      {"figure traces", "it needs --trace"},
       {"figure 5a --over noc=slow", "--over noc=slow"},
       {"figure 5a --over plain-cpi=0.3", "CPI 0.3"},
-      {"figure 5a --cmd-trace x", "--cmd-trace is for a single run"},
-      {"sweep --epoch 1000", "--epoch is for a single run"},
-      {"figure 5a --over seed=1,2", "--over seed: it changes nothing"},
+      {"figure 5a --cmd-trace x", "--cmd-trace works only with weft-sim run"},
+      {"sweep --epoch 1000", "--epoch works only with weft-sim run"},
+      {"figure 5a --over seed=1,2", "--over seed: it does not change"},
       {"sweep --over no-skip=true", "--over no-skip"},
-      {"figure 8 --over pop=zipf:0.8", "pop=zipf:0.8: figure 8 sets that by itself"},
-      {"figure 8 9 --quick --pacu insitu", "pacu=insitu: figure 8, 9 sets that by itself"},
-      {"figure 5a --t-ht 30", "t-ht=30: figure 5a sets that by itself"},
-      {"figure 5a --t-ht 10", "t-ht=10: figure 5a sets that by itself"},
-      {"figure 8 --pop uniform", "pop=uniform: figure 8 sets that by itself"},
-      {"figure 8 --over pop=uniform", "pop=uniform: figure 8 sets that by itself"},
-      {"figure 5a --pacu off", "pacu=off: figure 5a sets that by itself"},
-      {"figure map --map rank-il", "map=rank-il: figure map sets that by itself"},
-      {"figure 5a --epoch 0", "--epoch is for a single run"},
+      {"figure 8 --over pop=zipf:0.8", "pop=zipf:0.8: figure 8 sets it by itself"},
+      {"figure 8 9 --quick --pacu insitu", "pacu=insitu: figure 8, 9 sets it by itself"},
+      {"figure 5a --t-ht 30", "t-ht=30: figure 5a sets it by itself"},
+      {"figure 5a --t-ht 10", "t-ht=10: figure 5a sets it by itself"},
+      {"figure 8 --pop uniform", "pop=uniform: figure 8 sets it by itself"},
+      {"figure 8 --over pop=uniform", "pop=uniform: figure 8 sets it by itself"},
+      {"figure 5a --pacu off", "pacu=off: figure 5a sets it by itself"},
+      {"figure map --map rank-il", "map=rank-il: figure map sets it by itself"},
+      {"figure 5a --epoch 0", "--epoch works only with weft-sim run"},
       {"sweep --over map=rank-il,row-il --map scheme2",
        "--map changes nothing: all runs have values of --over map"},
       {"figure 5a 5b --mixes 3", "--mixes changes nothing: figure 5a, 5b has no mixes"},
@@ -221,9 +221,10 @@ TEST_F(FigureCommand, SaysWhatIsWrong) {
       {"figure 5a --one-at-a-time", "--one-at-a-time changes nothing: there is no --over"},
       {"sweep --one-at-a-time", "--one-at-a-time changes nothing: there is no --over"},
       {"sweep --one-at-a-time --over map=rank-il,row-il",
-       "--one-at-a-time changes nothing: there is one --over, and its map=rank-il is as given"},
-      {"figure 5a --one-at-a-time --over l2-kb=4096", "its l2-kb=4096 is as given"},
-      {"figure map --over map=rank-il,row-il", "map=rank-il: figure map sets that by itself"},
+       "--one-at-a-time changes nothing: there is only one --over, and its map=rank-il is the "
+       "given value"},
+      {"figure 5a --one-at-a-time --over l2-kb=4096", "its l2-kb=4096 is the given value"},
+      {"figure map --over map=rank-il,row-il", "map=rank-il: figure map sets it by itself"},
       {"figure trace-size --trace /none --seeds 1", "/none/core-0.trace"},
       {"sweep --source redis", "source 'redis'"},
   };

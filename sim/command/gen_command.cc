@@ -11,13 +11,13 @@ namespace weft::sim {
 void AddGen(CLI::App* app, GenOptions* options) {
   NoteGiven(app, &options->given);
   AddWorkload(app, &options->workload);
-  app->add_option("--seed", options->seed, "of all that is random")
+  app->add_option("--seed", options->seed, "seed of all random choices")
       ->capture_default_str()
       ->check(NotNegative());
-  app->add_option("--memory-gib", options->memory_gib, "GiB that all must fit")
+  app->add_option("--memory-gib", options->memory_gib, "size of the memory in GiB")
       ->capture_default_str()
       ->check(CLI::Range(1, 1024));
-  app->add_option("--out", options->out, "the folder for the trace")->required();
+  app->add_option("--out", options->out, "folder for the trace")->required();
 }
 
 Status RunGen(const GenOptions& options) {

@@ -68,18 +68,18 @@ TEST(RunCommand, WrongOptionsAreNamed) {
     EXPECT_FALSE(Parse(arguments)) << arguments;
   }
   const std::pair<const char*, const char*> cases[] = {
-      {"--plain-cpi 0.3", "CPI 0.3: there are"},
-      {"--plain-cpi nan", "CPI nan: there are"},
+      {"--plain-cpi 0.3", "CPI 0.3: it must be"},
+      {"--plain-cpi nan", "CPI nan: it must be"},
       {"--warmup 1", "warm-up: 1 is not"},
       {"--warmup -0.1", "warm-up: -0.1 is not"},
-      {"--ops 3", "fewer than cores"},
+      {"--ops 3", "fewer operations than cores"},
       {"--preset ddr9", "ddr9"},
       {"--l2-kb 1000", "L2: 1000 KB"},
       {"--l1-ways 0", "L1: "},
       {"--window 1", "window"},
       {"--pfq 0", "staging"},
       {"--channels 3", "channels: 3"},
-      {"--ops 900 --warmup 0.9999", "no operation to measure"},
+      {"--ops 900 --warmup 0.9999", "no operation is left to measure"},
       {"--ops 2000 --warmup 0.9", "the trace has 800 operations; 1800 come before"},
       {"--cmd-trace /proc/none/x", "open /proc/none/x.0"},
   };
@@ -206,7 +206,8 @@ TEST(RunCommand, SaysWhyASourceCannotBeRead) {
     const auto options = Parse("--ops 0 --source " + source);
     return RunSource(options.value(), {}).ToString();
   };
-  EXPECT_THAT(said("redis"), HasSubstr("source 'redis' is none of ramcloud, fixedk, trace:FOLDER"));
+  EXPECT_THAT(said("redis"),
+              HasSubstr("source 'redis' is not one of ramcloud, fixedk, trace:FOLDER"));
   EXPECT_THAT(said("trace:" + (folder / "none")), HasSubstr("none/core-0.trace: No such file"));
   ListSource source({{{.addr = 64, .size = 8}, {.addr = 1 << 20, .size = 8, .dep = 2}}});
   ASSERT_TRUE(WriteTrace(source, folder.path(), UINT64_MAX).ok());

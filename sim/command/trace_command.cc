@@ -43,7 +43,7 @@ Status Convert(const TraceOptions& options, const TextOptions& text, TraceSource
   if (!format) return format.error();
   if (options.core < 0 || options.core >= source.cores()) {
     return {Code::kInvalidArgument,
-            fmt::format("there is no core {}: the trace has {}", options.core, source.cores())};
+            fmt::format("core {} does not exist: the trace has {}", options.core, source.cores())};
   }
   return WriteTextTrace(source, options.core, options.out, format.value(), text);
 }
@@ -55,10 +55,11 @@ Status RefuseIdle(const TraceOptions& options) {
   const bool writes_text = !options.out.empty() && options.to != kFolder;
   const Given& given = options.given;
   if (given.contains("op-accesses") && !reads_text) {
-    return refuse("--op-accesses changes nothing: --from is a folder, which has its operations");
+    return refuse(
+        "--op-accesses changes nothing: --from is a folder, which already has operations");
   }
   if (given.contains("op-accesses") && writes_text) {
-    return refuse("--op-accesses changes nothing: a text that is written has no operations");
+    return refuse("--op-accesses changes nothing: a text has no operations");
   }
   const bool has_clocks = options.from == "dramsim3" || (writes_text && options.to == "dramsim3");
   if (given.contains("instr-per-clock") && !has_clocks) {
@@ -74,29 +75,32 @@ Status RefuseIdle(const TraceOptions& options) {
 
 void AddTrace(CLI::App* app, TraceOptions* options) {
   app->require_subcommand(1);
-  CLI::App* const info = app->add_subcommand("info", "says what is in a trace");
-  CLI::App* const convert = app->add_subcommand("convert", "from one format to another");
+  CLI::App* const info = app->add_subcommand("info", "describes a trace");
+  CLI::App* const convert =
+      app->add_subcommand("convert", "converts a trace from one format to another");
   for (CLI::App* command : {info, convert}) {
     NoteGiven(command, &options->given);
-    command->add_option("--from", options->from, fmt::format("folder, or text: {}", kTextFormats))
+    command
+        ->add_option("--from", options->from,
+                     fmt::format("format: folder, or a text of {}", kTextFormats))
         ->capture_default_str();
-    command->add_option("--memory-gib", options->memory_gib, "GiB: addresses are below")
+    command->add_option("--memory-gib", options->memory_gib, "size of the memory in GiB")
         ->capture_default_str()
         ->check(CLI::Range(1, 1024));
     command
         ->add_option("--instr-per-clock", options->text.instructions_per_clock,
-                     "instructions of a DRAMsim3 clock")
+                     "instructions in a DRAMsim3 clock")
         ->capture_default_str();
     command
         ->add_option("--op-accesses", options->text.op_accesses,
-                     "accesses of text that make an operation")
+                     "accesses of a text that form an operation")
         ->capture_default_str();
     command->add_option("in", options->in, "the trace")->required();
   }
-  convert->add_option("--to", options->to, "as --from")->capture_default_str();
-  convert->add_option("--core", options->core, "whose accesses go into a text")
+  convert->add_option("--to", options->to, "format, as for --from")->capture_default_str();
+  convert->add_option("--core", options->core, "core whose accesses are written to a text")
       ->capture_default_str();
-  convert->add_option("out", options->out, "where to")->required();
+  convert->add_option("out", options->out, "the new trace")->required();
 }
 
 Status RunTrace(const TraceOptions& options) {
@@ -109,7 +113,7 @@ Status RunTrace(const TraceOptions& options) {
   if (!source) return source.error();
   if (!options.out.empty()) {
     if (IsInTrace(options)) {
-      return {Code::kInvalidArgument, options.out + ": it is the trace itself"};
+      return {Code::kInvalidArgument, options.out + ": this is the input trace"};
     }
     return Convert(options, text, *source.value());
   }

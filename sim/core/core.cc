@@ -19,15 +19,15 @@ bool IsForKeyOrValue(AccessClass cls) {
 Status Validate(const CoreOptions& options) {
   if (options.width < 1 || options.plain_slots < 1 || options.width % options.plain_slots != 0) {
     return {Code::kInvalidArgument,
-            "core: a cycle's width is a whole number of plain instructions"};
+            "core: a cycle's width must be a whole number of plain instructions"};
   }
   if (options.window < options.width || options.store_buffer < 1 || options.cycle < 1) {
     return {Code::kInvalidArgument,
-            "core: the window has a cycle's instructions, the store buffer a store"};
+            "core: the window must hold a cycle's instructions, and the store buffer a store"};
   }
   if (options.ops_max < 0 || options.warmup_ops < 0 ||
       (options.ops_max > 0 && options.warmup_ops >= options.ops_max)) {
-    return {Code::kInvalidArgument, "core: the warm-up leaves no operation to measure"};
+    return {Code::kInvalidArgument, "core: no operation is left to measure after the warm-up"};
   }
   return Status::Ok();
 }
@@ -182,7 +182,7 @@ Status Core::Check(const Record& record) const {
       if (ops_ended_ < ops_begun_) return Status::Ok();
       return is_wrong("the end of an operation that hasn't begun");
     case RecordKind::kOpBegin: return Status::Ok();
-    default: return is_wrong("no kind of record");
+    default: return is_wrong("an unknown kind of record");
   }
 }
 

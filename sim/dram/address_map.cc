@@ -10,8 +10,8 @@ Result<Interleave> ParseInterleave(std::string_view name) {
   if (name == "scheme2") return Interleave::kScheme2;
   if (name == "row-il") return Interleave::kRow;
   if (name == "xor-bank") return Interleave::kXorBank;
-  return Status(Code::kInvalidArgument,
-                "map '" + std::string(name) + "': there are: rank-il, scheme2, row-il, xor-bank");
+  return Status(Code::kInvalidArgument, "map '" + std::string(name) +
+                                            "' must be one of: rank-il, scheme2, row-il, xor-bank");
 }
 
 AddressMap::AddressMap(Interleave interleave, const Organization& organization)

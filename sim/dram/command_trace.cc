@@ -21,17 +21,17 @@ bool TakeNumber(std::string_view& text, Number& number) {
 
 // What is wrong with the line, or nullptr.
 const char* ParseIssued(std::string_view line, IssuedCommand& issued) {
-  if (!TakeNumber(line, issued.clock)) return "a line begins with a clock";
-  if (issued.clock < 0 || issued.clock > kTraceClockMax) return "there is no such clock";
+  if (!TakeNumber(line, issued.clock)) return "a line must begin with a clock";
+  if (issued.clock < 0 || issued.clock > kTraceClockMax) return "the clock is too large";
   const std::string_view name = TakeWord(line);
   size_t command = 0;
   while (command < kNames.size() && kNames[command] != name) ++command;
   if (command == kNames.size())
-    return "the second word is ACT, PRE, RD, WR, REFpb, REF, PDE or PDX";
+    return "the second word must be ACT, PRE, RD, WR, REFpb, REF, PDE or PDX";
   issued.command = static_cast<Command>(command);
   if (!TakeNumber(line, issued.rank) || !TakeNumber(line, issued.bank) ||
       !TakeNumber(line, issued.row) || !TakeNumber(line, issued.column)) {
-    return "rank, bank, row and column are whole numbers";
+    return "rank, bank, row and column must be whole numbers";
   }
   return TakeWord(line).empty() ? nullptr : "there are more than six words";
 }

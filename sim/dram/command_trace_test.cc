@@ -35,7 +35,7 @@ TEST(CommandTrace, MistakesNameTheirLine) {
   std::stringstream text("1 ACT 0 0 0 0\n" + std::string(5000, '1'));
   const auto read = ReadCommandTrace(text, "trace");
   ASSERT_FALSE(read);
-  EXPECT_EQ(read.error().message(), "trace:2: a line of more than 4096 bytes");
+  EXPECT_EQ(read.error().message(), "trace:2: a line has more than 4096 bytes");
 }
 
 TEST(CommandTrace, WhatCannotBeReadIsAnError) {

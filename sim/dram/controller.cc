@@ -13,14 +13,15 @@ Status Validate(const Preset& preset, const ControllerOptions& options) {
     return Status(Code::kInvalidArgument, "memory '" + preset.name + "': " + what);
   };
   if (options.commands_max < 1 || options.commands_max > RankQueue::kEntriesMax) {
-    return wrong("a rank's command queue has room for 1 to 64 requests");
+    return wrong("a rank's command queue must have room for 1 to 64 requests");
   }
-  if (options.row_hits_max < 1) return wrong("a row serves a request at least before it is closed");
+  if (options.row_hits_max < 1)
+    return wrong("a row must serve at least one request before it is closed");
   if (options.refreshes_banks && preset.timing.trfc_pb == 0) {
-    return wrong("there are no figures of refreshes of single banks");
+    return wrong("the memory has no figures for refreshes of single banks");
   }
   if (options.powers_down && preset.timing.txp == 0) {
-    return wrong("there are no figures of power-down");
+    return wrong("the memory has no figures for power-down");
   }
   const int ranks = preset.organization.ranks;
   const int banks = preset.organization.banks();

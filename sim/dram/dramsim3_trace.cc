@@ -18,7 +18,7 @@ std::string ParseRequest(std::string_view text, TraceRequest& request) {
   std::array<std::string_view, 4> words;
   for (std::string_view& word : words) word = TakeWord(text);
   if (words[2].empty() || !words[3].empty()) {
-    return "a line is: 0xADDRESS READ|WRITE CLOCK";
+    return "a line must be: 0xADDRESS READ|WRITE CLOCK";
   }
   std::string_view digits = words[0];
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
@@ -62,7 +62,7 @@ Result<std::optional<TraceRequest>> Dramsim3Trace::Next() {
   }
   if (request.clock < last_clock_) {
     return Wrong(
-        fmt::format("clock {} is before the line before's, {}", request.clock, last_clock_));
+        fmt::format("clock {} is before the previous line's, {}", request.clock, last_clock_));
   }
   last_clock_ = request.clock;
   return std::optional<TraceRequest>(request);

@@ -26,7 +26,7 @@ int PowerOr(MemoryText& text, const std::string& key, int otherwise, int64_t max
 bool YesOrNo(MemoryText& text, const std::string& key) {
   if (!text.Has(key)) return false;
   const std::string word = text.Word(key);
-  if (word != "yes" && word != "no") text.Wrong(key, "it is neither yes nor no");
+  if (word != "yes" && word != "no") text.Wrong(key, "it must be yes or no");
   return word == "yes";
 }
 
@@ -49,25 +49,26 @@ Organization ShapeOf(MemoryText& text, int* burst_length) {
   shape.burst_bytes = *burst_length * (shape.channel_bits / 8);
   if (shape.burst_bytes < 8 || shape.burst_bytes > kLineBytes) {
     text.Wrong("burst_length",
-               fmt::format("a burst of {} x {} bits is {} bytes, and not 8 to {}", *burst_length,
-                           shape.channel_bits, shape.burst_bytes, kLineBytes));
+               fmt::format("a burst of {} x {} bits is {} bytes, but must be from 8 to {}",
+                           *burst_length, shape.channel_bits, shape.burst_bytes, kLineBytes));
   }
   if (shape.banks() > kBanksMax) {
     text.Wrong("banks_per_group",
-               fmt::format("{} x {} are {} banks a rank, and not {} at most", shape.bank_groups,
+               fmt::format("{} x {} are {} banks a rank, but must be at most {}", shape.bank_groups,
                            shape.banks_per_group, shape.banks(), kBanksMax));
   }
   const uint64_t row_bytes =
       uint64_t{shape.columns} * static_cast<uint64_t>(shape.channel_bits / 8);
   if (row_bytes < kLineBytes || row_bytes / kLineBytes > 65536) {
-    text.Wrong("columns",
-               fmt::format("a row of {} x {} bits is {} bytes, and not {} to {}", shape.columns,
-                           shape.channel_bits, row_bytes, kLineBytes, kLineBytes * 65536));
+    text.Wrong(
+        "columns",
+        fmt::format("a row of {} x {} bits is {} bytes, but must be from {} to {}", shape.columns,
+                    shape.channel_bits, row_bytes, kLineBytes, kLineBytes * 65536));
   }
   constexpr uint64_t kRankBytesMax = uint64_t{1} << 40;
   const uint64_t rank_bytes = row_bytes * shape.rows * static_cast<uint64_t>(shape.banks());
   if (rank_bytes > kRankBytesMax) {
-    text.Wrong("rows", fmt::format("a rank is {} GiB, and not {} at most", rank_bytes >> 30,
+    text.Wrong("rows", fmt::format("a rank is {} GiB, but must be at most {}", rank_bytes >> 30,
                                    kRankBytesMax >> 30));
   }
   return shape;
@@ -221,7 +222,7 @@ FileCurrents CurrentsOf(MemoryText& text) {
     double& both_ma = currents.of_both.*current;
     both_ma += text.Decimal(key, "mA", 0, kMostMa) * vpp_v / vdd_v;
     if (both_ma <= kMostMa) continue;
-    text.Wrong(key, fmt::format("with IDD{} it is {:.6g} mA of VDD, and not {} at most", state,
+    text.Wrong(key, fmt::format("with IDD{} it is {:.6g} mA of VDD, but must be at most {}", state,
                                 both_ma, kMostMa));
   }
   return currents;
@@ -259,7 +260,7 @@ std::string NameOf(MemoryText& text, const std::string& otherwise) {
   const bool is_plain = std::all_of(name.begin(), name.end(),
                                     [](char letter) { return letter >= ' ' && letter < 127; });
   if (!is_plain || name.size() > kLettersMax) {
-    text.Wrong("name", fmt::format("it is not of 1 to {} letters of ASCII", kLettersMax));
+    text.Wrong("name", fmt::format("it must have 1 to {} ASCII letters", kLettersMax));
   }
   return name;
 }
@@ -331,7 +332,7 @@ Result<Preset> ReadMemoryFile(const std::string& path) {
   }
   // A pipe could be read only once, and a run asks several times.
   if (of_file.type() != std::filesystem::file_type::regular) {
-    return Status(Code::kInvalidArgument, path + ": it is no regular file");
+    return Status(Code::kInvalidArgument, path + ": not a regular file");
   }
   std::ifstream in(path);
   if (!in) return Status::FromErrno("open " + path, errno);

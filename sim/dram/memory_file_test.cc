@@ -124,29 +124,35 @@ TEST(MemoryFile, ItsFiguresAreThoseOfTheFile) {
 
 TEST(MemoryFile, WrongValuesAreNamed) {
   const std::tuple<const char*, const char*, const char*> cases[] = {
-      {"ranks = 1", "ranks = 3", "mine:2: ranks: 3 is no power of two"},
-      {"ranks = 1", "ranks = -1", "mine:2: ranks: '-1' is no whole number from 1 to 16"},
+      {"ranks = 1", "ranks = 3", "mine:2: ranks: 3 is not a power of two"},
+      {"ranks = 1", "ranks = -1", "mine:2: ranks: '-1' is not a whole number from 1 to 16"},
       {"ranks = 1\n", "", "mine: [shape] ranks: it is missing"},
       {"ranks = 1", "ranks =", "mine:2: ranks: it has no value"},
-      {"ranks = 1", "ranks = 1\nranks = 2", "mine:3: ranks: it was there before, in line 2"},
-      {"ranks = 1", "rank = 1", "mine:2: 'rank' is no key of [shape], which has: ranks, bank_gro"},
-      {"ranks = 1", "tRP = 1", "mine:2: tRP: it belongs into [timing]"},
+      {"ranks = 1", "ranks = 1\nranks = 2", "mine:3: ranks: it is already in line 2"},
+      {"ranks = 1", "rank = 1",
+       "mine:2: 'rank' is not a key of [shape], which has: ranks, bank_gro"},
+      {"ranks = 1", "tRP = 1", "mine:2: tRP: it belongs in [timing]"},
       {"ranks = 1", "ranks 1", "mine:2: 'ranks 1' is neither [section] nor key = value"},
-      {"[shape]", "[form]", "mine:1: '[form]' is none of [shape], [timing], [currents]"},
-      {"[timing]", "[shape]", "mine:10: [shape] was there before"},
-      {"burst_length = 16", "burst_length = 64", "a burst of 64 x 32 bits is 256 bytes, and not 8"},
-      {"banks_per_group = 4", "banks_per_group = 16", "8 x 16 are 128 banks a rank, and not 64"},
-      {"columns = 1024", "columns = 8", "columns: a row of 8 x 32 bits is 32 bytes, and not 64 to"},
-      {"rows = 65536", "rows = 1073741824", "rows: a rank is 131072 GiB, and not 1024 at most"},
-      {"rows = 65536", "rows = 65536.5", "rows: '65536.5' is no whole number from 1 to 1073741824"},
-      {"devices = 4", "devices = 4\ncolumn_bus = maybe", "column_bus: it is neither yes nor no"},
-      {"devices = 4", "devices = 4\ndata_per_clock = 3", "data_per_clock: 3 is no power of two"},
+      {"[shape]", "[form]", "mine:1: '[form]' is not [shape], [timing] or [currents]"},
+      {"[timing]", "[shape]", "mine:10: [shape] is already"},
+      {"burst_length = 16", "burst_length = 64",
+       "a burst of 64 x 32 bits is 256 bytes, but must be from 8"},
+      {"banks_per_group = 4", "banks_per_group = 16",
+       "8 x 16 are 128 banks a rank, but must be at most 64"},
+      {"columns = 1024", "columns = 8",
+       "columns: a row of 8 x 32 bits is 32 bytes, but must be from 64 to"},
+      {"rows = 65536", "rows = 1073741824", "rows: a rank is 131072 GiB, but must be at most 1024"},
+      {"rows = 65536", "rows = 65536.5",
+       "rows: '65536.5' is not a whole number from 1 to 1073741824"},
+      {"devices = 4", "devices = 4\ncolumn_bus = maybe", "column_bus: it must be yes or no"},
+      {"devices = 4", "devices = 4\ndata_per_clock = 3", "data_per_clock: 3 is not a power of two"},
       {"0.416 ns", "0.416", "tCK: '0.416' is not from 0.05 ns to 100 ns"},
-      {"0.416 ns", "0.41667 ns", "tCK: '0.41667 ns' is no whole number of picoseconds"},
+      {"0.416 ns", "0.41667 ns", "tCK: '0.41667 ns' is not a whole number of picoseconds"},
       {"CL = 36", "CL = 0", "CL: '0' is not 1 to 1000000 clocks of 0.416 ns"},
-      {"CL = 36", "CL = 1 us us", "CL: '1 us us' is no time: 36, 15 ns, 3.9 us or max(8, 5 ns)"},
-      {"CL = 36", "CL = 36.5", "CL: '36.5' is no whole number of clocks"},
-      {"3.9 us", "3.9e9 us", "tREFI: '3.9e9 us' is no time"},
+      {"CL = 36", "CL = 1 us us",
+       "CL: '1 us us' is not a time such as 36, 15 ns, 3.9 us or max(8, 5 ns)"},
+      {"CL = 36", "CL = 36.5", "CL: '36.5' is not a whole number of clocks"},
+      {"3.9 us", "3.9e9 us", "tREFI: '3.9e9 us' is not a time"},
       {"3.9 us", "390000000 us", "tREFI: '390000000 us' is not 1 to 1000000 clocks"},
       {"CWL = 34", "CWL = 45",
        "CWL: 45 clocks are not fewer than CL, a burst and tRTRS together, 45"},
@@ -181,12 +187,12 @@ TEST(MemoryFile, WrongValuesAreNamed) {
               HasSubstr("IDD4R: with VPP's share, 18.1818 mA are less than IDD3N, 58.1818 mA; "
                         "without it, they are 10 and 50 mA"));
   EXPECT_THAT(ErrorOf(With(with_pump, "IPP5 = 5", "IPP5 = 6000")),
-              HasSubstr("IPP5: with IDD5 it is 10068.2 mA of VDD, and not 10000 at most"));
+              HasSubstr("IPP5: with IDD5 it is 10068.2 mA of VDD, but must be at most 10000"));
   EXPECT_THAT(ErrorOf(With(with_pump, "IPP5 = 5\n", "")),
               HasSubstr("mine: [currents] IPP5: it is missing"));
   EXPECT_THAT(ErrorOf(""), StartsWith("mine: [shape] ranks: it is missing"));
-  EXPECT_THAT(ErrorOf("name = a\tb\n" + All()), StartsWith("mine:1: name: it is not of 1 to 64"));
-  EXPECT_THAT(ErrorOf("ranks = 1\n"), StartsWith("mine:1: ranks: it belongs into [shape]"));
+  EXPECT_THAT(ErrorOf("name = a\tb\n" + All()), StartsWith("mine:1: name: it must have 1 to 64"));
+  EXPECT_THAT(ErrorOf("ranks = 1\n"), StartsWith("mine:1: ranks: it belongs in [shape]"));
 }
 
 // The example that the guide names. Its clocks by hand, of 0.357 ns.
@@ -214,7 +220,7 @@ TEST(MemoryFile, FilesThatAreNoneAreNamed) {
   EXPECT_EQ(ReadMemoryFile(folder / "none").error().code(), Code::kIoError);
   EXPECT_THAT(ReadMemoryFile(folder / "none").error().ToString(),
               HasSubstr("open " + (folder / "none")));
-  EXPECT_THAT(ReadMemoryFile(folder.path()).error().ToString(), HasSubstr("it is no regular file"));
+  EXPECT_THAT(ReadMemoryFile(folder.path()).error().ToString(), HasSubstr("not a regular file"));
   const std::string path = folder / "mine.txt";
   std::ofstream(path) << "name = another\n" << All();
   ASSERT_TRUE(ReadMemoryFile(path));

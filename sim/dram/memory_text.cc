@@ -123,7 +123,7 @@ std::string KeysOf(std::string_view section) {
 
 // "[timing]", or "the text before all sections".
 std::string Named(const std::string& section) {
-  return section.empty() ? "the text before all sections" : "[" + section + "]";
+  return section.empty() ? "text before the first section" : "[" + section + "]";
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ std::string ParseClocks(std::string_view text, double tck_ns, double* clocks) {
   constexpr std::string_view kMax = "max(";
   if (text.starts_with(kMax)) {
     const size_t comma = text.find(',');
-    if (!text.ends_with(')') || comma == text.npos) return Quoted(text) + " is no max(A, B)";
+    if (!text.ends_with(')') || comma == text.npos) return Quoted(text) + " is not a max(A, B)";
     double other = 0;
     text.remove_suffix(1);
     std::string wrong =
@@ -144,14 +144,14 @@ std::string ParseClocks(std::string_view text, double tck_ns, double* clocks) {
   const std::optional<Quantity> quantity = ParseQuantity(text);
   const bool is_clocks = quantity && (quantity->unit.empty() || quantity->unit == "nCK");
   if (is_clocks && quantity->number != std::floor(quantity->number)) {
-    return Quoted(text) + " is no whole number of clocks (a time has ns or us behind it)";
+    return Quoted(text) + " is not a whole number of clocks (a time needs ns or us after it)";
   }
   if (is_clocks) {
     *clocks = quantity->number;
   } else if (quantity && (quantity->unit == "ns" || quantity->unit == "us")) {
     *clocks = ClocksOf(quantity->number * (quantity->unit == "us" ? 1000 : 1), tck_ns);
   } else {
-    return Quoted(text) + " is no time: 36, 15 ns, 3.9 us or max(8, 5 ns)";
+    return Quoted(text) + " is not a time such as 36, 15 ns, 3.9 us or max(8, 5 ns)";
   }
   return "";
 }
@@ -177,9 +177,9 @@ std::string MemoryText::Take(std::string_view line, uint64_t number, std::string
     const bool is_known =
         line.ends_with(']') &&
         std::find(std::begin(kSections), std::end(kSections), named) != std::end(kSections);
-    if (!is_known) return Quoted(line) + " is none of [shape], [timing], [currents]";
+    if (!is_known) return Quoted(line) + " is not [shape], [timing] or [currents]";
     *section = named;
-    if (!sections_.emplace(named, number).second) return Named(*section) + " was there before";
+    if (!sections_.emplace(named, number).second) return Named(*section) + " is already there";
     return "";
   }
   const size_t equals = line.find('=');
@@ -188,13 +188,13 @@ std::string MemoryText::Take(std::string_view line, uint64_t number, std::string
   const std::string_view value = Trimmed(line.substr(equals + 1));
   const char* const home = SectionOf(key);
   if (home == nullptr) {
-    return fmt::format("{} is no key of {}, which has: {}", Quoted(key), Named(*section),
+    return fmt::format("{} is not a key of {}, which has: {}", Quoted(key), Named(*section),
                        KeysOf(*section));
   }
-  if (*section != home) return fmt::format("{}: it belongs into {}", key, Named(home));
+  if (*section != home) return fmt::format("{}: it belongs in {}", key, Named(home));
   if (value.empty()) return key + ": it has no value";
   const auto [at, is_new] = values_.emplace(key, Value{std::string(value), number});
-  return is_new ? "" : fmt::format("{}: it was there before, in line {}", key, at->second.line);
+  return is_new ? "" : fmt::format("{}: it is already in line {}", key, at->second.line);
 }
 
 const MemoryText::Value* MemoryText::Find(const std::string& key) {
@@ -228,14 +228,14 @@ int MemoryText::Count(const std::string& key, int64_t min, int64_t max) {
   if (base::ParseNumber(value->text, &count) && count >= min && count <= max) {
     return static_cast<int>(count);
   }
-  Wrong(key, fmt::format("{} is no whole number from {} to {}", Quoted(value->text), min, max));
+  Wrong(key, fmt::format("{} is not a whole number from {} to {}", Quoted(value->text), min, max));
   return static_cast<int>(min);
 }
 
 int MemoryText::PowerOfTwo(const std::string& key, int64_t min, int64_t max) {
   const int count = Count(key, min, max);
   if (std::has_single_bit(static_cast<uint64_t>(count))) return count;
-  Wrong(key, fmt::format("{} is no power of two", count));
+  Wrong(key, fmt::format("{} is not a power of two", count));
   return static_cast<int>(min);
 }
 
@@ -267,7 +267,7 @@ double MemoryText::Nanoseconds(const std::string& key) {
   const double picoseconds = std::round(quantity->number * 1000);
   if (std::abs(quantity->number * 1000 - picoseconds) > 1e-6) {
     Wrong(key,
-          Quoted(value->text) + " is no whole number of picoseconds: no digit behind the third");
+          Quoted(value->text) + " is not a whole number of picoseconds: no digit after the third");
   }
   return quantity->number;
 }

@@ -270,15 +270,14 @@ Result<Preset> FindPreset(std::string_view name) {
     known += (known.empty() ? "" : ", ") + preset.name;
   }
   return Status(Code::kInvalidArgument, "preset '" + std::string(name) +
-                                            "': there is no such memory; there are: " + known +
+                                            "' is unknown; the memories are: " + known +
                                             ", or file:FILE");
 }
 
 Status SetCurrents(std::string_view name, Preset& preset) {
   if (!preset.name.starts_with("ddr3-1333-")) {
     return {Code::kInvalidArgument, "currents '" + std::string(name) +
-                                        "': they are DDR3-1333's, not those of '" + preset.name +
-                                        "'"};
+                                        "' are those of DDR3-1333, not of '" + preset.name + "'"};
   }
   std::string known;
   for (const auto& [known_name, currents] : kNamedCurrents) {
@@ -289,7 +288,7 @@ Status SetCurrents(std::string_view name, Preset& preset) {
     known += (known.empty() ? "" : ", ") + std::string(known_name);
   }
   return {Code::kInvalidArgument,
-          "currents '" + std::string(name) + "': there are none so named; there are: " + known};
+          "currents '" + std::string(name) + "' are unknown; the currents are: " + known};
 }
 
 }  // namespace weft::sim

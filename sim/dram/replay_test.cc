@@ -140,17 +140,17 @@ TEST_F(ReplayTest, WaitingForTheQueueCountsFromTheTracesClock) {
 
 TEST_F(ReplayTest, MistakesNameTheirLine) {
   const std::pair<const char*, const char*> cases[] = {
-      {"0x0 READ", ":2: a line is: 0xADDRESS READ|WRITE CLOCK"},
-      {"0x0 READ 7 8", ":2: a line is: 0xADDRESS READ|WRITE CLOCK"},
-      {"zero READ 7", ":2: 'zero' is no hexadecimal address of 64 bits"},
+      {"0x0 READ", ":2: a line must be: 0xADDRESS READ|WRITE CLOCK"},
+      {"0x0 READ 7 8", ":2: a line must be: 0xADDRESS READ|WRITE CLOCK"},
+      {"zero READ 7", ":2: 'zero' is not a hexadecimal address of 64 bits"},
       {"0x10000000000000000 READ 7",
-       ":2: '0x10000000000000000' is no hexadecimal address of 64 "
+       ":2: '0x10000000000000000' is not a hexadecimal address of 64 "
        "bits"},
-      {"0x READ 7", ":2: '0x' is no hexadecimal address of 64 bits"},
+      {"0x READ 7", ":2: '0x' is not a hexadecimal address of 64 bits"},
       {"0x0 read 7", ":2: 'read' is neither READ nor WRITE"},
-      {"0x0 READ seven", ":2: 'seven' is no clock"},
-      {"0x0 READ -7", ":2: '-7' is no clock"},
-      {"0x0 READ 6", ":2: clock 6 is before the line before's, 7"},
+      {"0x0 READ seven", ":2: 'seven' is not a clock"},
+      {"0x0 READ -7", ":2: '-7' is not a clock"},
+      {"0x0 READ 6", ":2: clock 6 is before the previous line's, 7"},
       {"0x200000000 READ 7",
        ":2: address 0x200000000 is beyond the memory, which has 0x200000000 "
        "bytes"},

@@ -38,11 +38,11 @@ Result<FigureSpec> MakeFigure(const std::string& name, const FigureBase& base) {
   if (IsAmong(name, OtherFigures())) return OtherFigure(name, base);
   if (IsAmong(name, TraceFigures())) {
     if (!base.traces.empty()) return TraceFigure(name, base);
-    return Status(Code::kInvalidArgument, "figure " + name + ": which traces? (--trace FOLDER)");
+    return Status(Code::kInvalidArgument, "figure " + name + ": it needs --trace FOLDER");
   }
   return Status(
       Code::kInvalidArgument,
-      fmt::format("figure '{}' is none of {}, {}, {}", name, fmt::join(PaperFigures(), ", "),
+      fmt::format("figure '{}' is not one of {}, {}, {}", name, fmt::join(PaperFigures(), ", "),
                   fmt::join(OtherFigures(), ", "), fmt::join(TraceFigures(), ", ")));
 }
 

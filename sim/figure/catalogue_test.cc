@@ -97,7 +97,7 @@ TEST(Catalogue, TracesOfOneNameAreToldApartByTheirPaths) {
 TEST(Catalogue, NoSuchFigureAndNoTrace) {
   FigureBase base;
   for (const char* name : {"4", "", "all"}) {
-    EXPECT_THAT(MakeFigure(name, base).error().ToString(), HasSubstr("is none of 5a, 5b"));
+    EXPECT_THAT(MakeFigure(name, base).error().ToString(), HasSubstr("is not one of 5a, 5b"));
   }
   EXPECT_THAT(MakeFigure("trace-size", base).error().ToString(), HasSubstr("--trace FOLDER"));
 }

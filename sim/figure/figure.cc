@@ -101,7 +101,7 @@ std::vector<JudgedClaim> ClaimsOf(const FigureSpec& spec, const Figure& figure) 
       Claim unknown{.id = spec.name,
                     .what = "its claims",
                     .band = "-",
-                    .ours = "a run without a unit has nothing to compare with",
+                    .ours = "a run without a unit has no baseline to compare with",
                     .is_known = false,
                     .by_latency = !is_energy};
       judged.push_back({std::move(unknown), metric});

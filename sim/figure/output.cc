@@ -114,7 +114,7 @@ std::string ClaimsTable(const std::vector<const Finished*>& figures) {
 std::string SeedsOf(const std::vector<const Finished*>& figures) {
   const size_t seeds = figures.front()->figure.points().front().run.size();
   if (seeds > 1) return fmt::format("{} runs of each, by seed.\n\n", seeds);
-  return "One run of each: nothing is known of how far to believe it, and \"beyond 95 %\" is any "
+  return "One run of each, so its accuracy is unknown and \"beyond 95 %\" means any "
          "difference.\n\n";
 }
 
@@ -142,12 +142,12 @@ std::string IntervalOf(const Finished& finished) {
     }
   }
   const auto draw = std::count_if(points.begin(), points.end(), DrawsBySeed);
-  if (draw == 0) return "No 95 % interval: a recorded trace is replayed the same each time.";
-  if (!widest) return "No 95 % interval: each is of one run.";
+  if (draw == 0) return "No 95 % interval: a recorded trace is replayed the same way each time.";
+  if (!widest) return "No 95 % interval: each point is from one run.";
   std::string text = finished.spec.quantity == Quantity::kItself
                          ? fmt::format("Widest 95 % interval of M2: +- {:.1f} cycles.", *widest)
                          : fmt::format("Widest 95 % interval: +- {:.4f} of the ratio.", *widest);
-  if (draw < std::ssize(points)) text += " What replays a trace the same each time has none.";
+  if (draw < std::ssize(points)) text += " Points that replay a trace have none.";
   return text;
 }
 
@@ -214,9 +214,9 @@ std::string TableOf(const Finished& finished) {
 const char* CellsAre(Quantity quantity) {
   switch (quantity) {
     case Quantity::kLatency: return "Gains in M2, percent (1 - L/L0)";
-    case Quantity::kEnergy: return "Energy of DRAM an operation, over that without a unit";
-    case Quantity::kAccuracy: return "Triggers whose address was right, percent";
-    case Quantity::kItself: return "Means; no run has a unit (--pacu), so that there is no gain";
+    case Quantity::kEnergy: return "DRAM energy an operation, relative to that without a unit";
+    case Quantity::kAccuracy: return "Triggers with the right address, percent";
+    case Quantity::kItself: return "Means; no run has a unit (--pacu), so there is no gain";
   }
   return "";
 }

@@ -76,7 +76,7 @@ TEST(Output, WhatIsNotKnownIsNoNought) {
   EXPECT_THAT(markdown, HasSubstr("| unknown |"));
   EXPECT_THAT(markdown, HasSubstr("| in-situ, exact size |  |"));
   EXPECT_THAT(markdown, HasSubstr("One run of each"));
-  EXPECT_THAT(markdown, HasSubstr("No 95 % interval: each is of one run."));
+  EXPECT_THAT(markdown, HasSubstr("No 95 % interval: each point is from one run."));
   EXPECT_THAT(markdown, testing::Not(HasSubstr("+-")));
   const base::TestFolder folder;
   ASSERT_TRUE(WriteFigures(folder / "out", all, "").ok());

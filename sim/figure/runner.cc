@@ -53,9 +53,9 @@ Result<Runner::Played> Runner::PlayInMemory(const Job& job, SourceMaker* maker) 
   try {
     return Play(job, maker);
   } catch (const std::bad_alloc&) {
-    return Status(Code::kNoMemory, "a run takes more memory than there is: fewer --jobs may do");
+    return Status(Code::kNoMemory, "a run needs more memory than there is; fewer --jobs may work");
   } catch (const std::length_error&) {
-    return Status(Code::kNoMemory, "a run takes more memory than there can be");
+    return Status(Code::kNoMemory, "a run needs more memory than a process can have");
   }
 }
 

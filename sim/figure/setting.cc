@@ -16,7 +16,7 @@ struct Values {
 Result<Values> ParseOver(const std::string& text) {
   const size_t equals = text.find('=');
   if (equals == 0 || equals == std::string::npos || equals + 1 == text.size()) {
-    return Status(Code::kInvalidArgument, "--over '" + text + "' is no OPTION=VALUE,VALUE,...");
+    return Status(Code::kInvalidArgument, "--over '" + text + "' is not OPTION=VALUE,VALUE,...");
   }
   Values values{.option = text.substr(0, equals), .values = {}};
   std::istringstream list(text.substr(equals + 1));
@@ -35,8 +35,9 @@ bool IsOfNoCase(const std::string& option) {
 // With the option's value. Whether that is possible, only a run can tell.
 Result<Setting> With(Setting setting, const std::string& option, const std::string& value) {
   if (IsOfNoCase(option)) {
-    return Status(Code::kInvalidArgument,
-                  "--over " + option + ": it changes nothing of what is simulated, or is for all");
+    return Status(
+        Code::kInvalidArgument,
+        "--over " + option + ": it does not change what is simulated, or applies to all runs");
   }
   CLI::App app;
   AddRun(&app, &setting.of.run);

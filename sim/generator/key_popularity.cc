@@ -26,7 +26,8 @@ Result<KeyPopularity> ParseKeyPopularity(std::string_view text) {
   } else {
     return Status(
         Code::kInvalidArgument,
-        fmt::format("popularity '{}' is none of uniform, zipf:THETA, latest, latest:THETA", text));
+        fmt::format("popularity '{}' is not one of uniform, zipf:THETA, latest, latest:THETA",
+                    text));
   }
   if (!base::ParseFinite(theta, &popularity.theta) || !(popularity.theta >= base::kZipfThetaMin) ||
       !(popularity.theta <= base::kZipfThetaMax)) {

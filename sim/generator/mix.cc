@@ -50,13 +50,13 @@ Result<Mix> Mix::Find(std::string_view name) {
     if (!base::ParseNumber(name.substr(kFixed.size()), &number) || number < 1 ||
         number > kValueBytesMax) {
       return Status(Code::kInvalidArgument,
-                    fmt::format("mix '{}': a value has 1 to {} bytes", name, kValueBytesMax));
+                    fmt::format("mix '{}': a value must have 1 to {} bytes", name, kValueBytesMax));
     }
     return Mix({{number, 1, 0}});
   }
   if (!base::ParseNumber(name, &number) || number < 1 || number > kMixes) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("there is no mix '{}': 1 to {}, or fixed:BYTES", name, kMixes));
+                  fmt::format("mix '{}' is not from 1 to {}, nor fixed:BYTES", name, kMixes));
   }
   const Row& row = kRows[static_cast<size_t>(number - 1)];
   return Mix({{128, row[0], row[1]}, {256, row[2], row[3]}, {512, row[4], row[5]}});

@@ -30,7 +30,7 @@ Result<ObjectPrefetch> ParseObjectPrefetch(std::string_view text) {
   if (text == "lt300") return ObjectPrefetch::kBelow300;
   if (text == "all") return ObjectPrefetch::kAll;
   return Status(Code::kInvalidArgument,
-                fmt::format("object prefetch '{}' is none of off, lt300, all", text));
+                fmt::format("object prefetch '{}' is not one of off, lt300, all", text));
 }
 
 OpRecords::OpRecords(const RamcloudStore* store, const OpShape& shape, int core)

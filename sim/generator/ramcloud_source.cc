@@ -13,7 +13,7 @@ constexpr int kOtherPerOpMax = 10'000;
 constexpr uint32_t kInstrPerOpMax = 100'000'000;
 
 Status ValidateOps(const RamcloudOptions& options) {
-  if (options.ops < 1) return Refuse("no operations: only a trace says by itself how many it has");
+  if (options.ops < 1) return Refuse("no operations: only a trace has a number of its own");
   const OpShape& op = options.op;
   if (op.key_lead < 1 || op.key_lead > kKeyLeadMax) {
     return Refuse(fmt::format("a key {} instructions before its bucket: 1 to {} are possible",

@@ -30,8 +30,9 @@ Result<Utilization> ParseUtilization(std::string_view text) {
                   fmt::format("utilization '{}': more than 0 and up to {} objects a bucket", text,
                               kObjectsPerBucketMax));
   }
-  return Status(Code::kInvalidArgument,
-                fmt::format("utilization '{}' is none of exact:K, poisson:LAMBDA, natural", text));
+  return Status(
+      Code::kInvalidArgument,
+      fmt::format("utilization '{}' is not one of exact:K, poisson:LAMBDA, natural", text));
 }
 
 }  // namespace weft::sim

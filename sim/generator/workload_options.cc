@@ -17,25 +17,25 @@ std::string Or(const std::string& text, const char* instead) {
 
 void AddOperations(CLI::App* app, WorkloadOptions* options) {
   app->add_option("--instr-per-op", options->instr_per_op,
-                  "instructions of an operation: more of them, less load")
+                  "instructions an operation; more of them mean less load")
       ->capture_default_str();
   app->add_option("--key-lead", options->key_lead,
                   "instructions from a key's announcement to its bucket's first access")
       ->capture_default_str();
   app->add_option("--put-key", options->put_key,
-                  "1: puts announce their key, too; 0: only gets, which read the whole object")
+                  "1: puts also announce their key; 0: only gets do, which read the whole object")
       ->capture_default_str();
   app->add_option("--bucket-pf", options->bucket_pf, "1: software prefetches the bucket")
       ->capture_default_str();
   app->add_option("--obj-pf", options->obj_pf,
                   "objects that software prefetches: off, lt300 (below 300 bytes) or all")
       ->capture_default_str();
-  app->add_option("--swpf", options->swpf, "software prefetches are nonblocking, or asload: reads")
+  app->add_option("--swpf", options->swpf, "software prefetches are nonblocking, or reads (asload)")
       ->capture_default_str();
   app->add_option("--len-dep", options->len_dep, "1: an object's lines wait for its length")
       ->capture_default_str();
   app->add_option("--other-per-op", options->other_per_op,
-                  "accesses of other data an operation; default 8, of fixedk 0")
+                  "accesses of other data an operation (default 8; fixedk: 0)")
       ->check(CLI::Range(0, 1'000'000));
 }
 
@@ -72,10 +72,10 @@ Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t see
   if (!object_prefetch) return object_prefetch.error();
   if (options.swpf != "nonblocking" && options.swpf != "asload") {
     return Refuse(
-        fmt::format("software prefetches '{}' are neither nonblocking nor asload", options.swpf));
+        fmt::format("software prefetches '{}' must be nonblocking or asload", options.swpf));
   }
   if (options.log_mib > memory_bytes >> 20) {
-    return Refuse(fmt::format("a log of {} MiB doesn't fit {} MiB of memory", options.log_mib,
+    return Refuse(fmt::format("a log of {} MiB does not fit {} MiB of memory", options.log_mib,
                               memory_bytes >> 20));
   }
   RamcloudOptions generator;
@@ -104,13 +104,13 @@ Result<RamcloudOptions> GeneratorOf(const WorkloadOptions& options, uint64_t see
 
 void AddWorkload(CLI::App* app, WorkloadOptions* options) {
   app->add_option("--source", options->source,
-                  "ramcloud; fixedk: exactly k objects a bucket, gets only; trace:FOLDER")
+                  "ramcloud; fixedk (exactly k objects a bucket, only gets); trace:FOLDER")
       ->capture_default_str();
   app->add_option("--mix", options->mix,
-                  "values: the paper's mix 1 to 12 or fixed:BYTES; default 1, of fixedk fixed:128");
+                  "values: the paper's mix 1 to 12, or fixed:BYTES (default 1; fixedk: fixed:128)");
   app->add_option("--util", options->util,
-                  "exact:K objects a bucket, poisson:LAMBDA or natural (as many as the log holds); "
-                  "default natural, of fixedk exact:4");
+                  "objects a bucket: exact:K, poisson:LAMBDA or natural (as many as the log holds) "
+                  "(default natural; fixedk: exact:4)");
   app->add_option("--pop", options->pop, "popularity: uniform, zipf:THETA, latest or latest:THETA")
       ->capture_default_str();
   app->add_option("--cores", options->cores, "cores")->capture_default_str();
@@ -120,7 +120,7 @@ void AddWorkload(CLI::App* app, WorkloadOptions* options) {
   app->add_option("--buckets", options->buckets, "buckets of the index")
       ->capture_default_str()
       ->check(NotNegative());
-  app->add_option("--log-mib", options->log_mib, "MiB of objects, where --util is natural")
+  app->add_option("--log-mib", options->log_mib, "MiB of objects if --util is natural")
       ->capture_default_str()
       ->check(NotNegative());
   app->add_option("--key-bytes", options->key_bytes, "bytes of a key")->capture_default_str();
@@ -167,7 +167,7 @@ Result<std::unique_ptr<TraceSource>> SourceMaker::Make(const WorkloadOptions& op
   }
   if (options.source != "ramcloud" && !IsFixed(options)) {
     return Refuse(
-        fmt::format("source '{}' is none of ramcloud, fixedk, trace:FOLDER", options.source));
+        fmt::format("source '{}' is not one of ramcloud, fixedk, trace:FOLDER", options.source));
   }
   const Result<RamcloudOptions> generator = GeneratorOf(options, seed, memory_bytes);
   if (!generator) return generator.error();

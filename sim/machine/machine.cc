@@ -28,12 +28,12 @@ Status Validate(const MachineOptions& options, const Preset& preset, int cores) 
     return {Code::kInvalidArgument, "cores: " + std::to_string(cores) + " is not 1 to 64"};
   }
   if (options.core.ops_max > 0 && options.core.ops_max < cores) {
-    return {Code::kInvalidArgument, "operations: fewer than cores"};
+    return {Code::kInvalidArgument, "there are fewer operations than cores"};
   }
   if (options.port.staging_max < 1 || options.port.drop_age < 0 || options.port.buffer_lines < 0 ||
       options.epoch_clocks < 0 || options.fast_forward_ops < 0) {
     return {Code::kInvalidArgument,
-            "prefetching: a staging queue has at least one line, and nothing is negative"};
+            "prefetching: a staging queue needs at least one line, and no figure may be negative"};
   }
   for (int core = 0; core < cores; ++core) {
     Status status = Validate(OptionsOf(options, core, cores));

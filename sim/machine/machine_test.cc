@@ -194,7 +194,7 @@ TEST(Machine, BadRecordsAreNamed) {
       {{.kind = RecordKind::kSlot, .aux = 0, .slot = 8}, "slot 8 of 8"},
       {{.kind = RecordKind::kChain, .aux = 0, .slot = kNoSlot}, "slot 255 of 8"},
       {{.addr = uint64_t{1} << 40, .kind = RecordKind::kKey}, "beyond the memory"},
-      {{.kind = static_cast<RecordKind>(77)}, "no kind"},
+      {{.kind = static_cast<RecordKind>(77)}, "unknown kind"},
   };
   for (const auto& [record, what] : cases) {
     ListSource source({{}, {Read(1), record}});

@@ -14,7 +14,8 @@ Status Validate(const MeshOptions& options) {
                     options.rows <= kNodesMax && options.nodes() <= kNodesMax;
   if (!fits) {
     return {Code::kInvalidArgument, "mesh of " + std::to_string(options.columns) + " x " +
-                                        std::to_string(options.rows) + ": it has 1 to 64 nodes"};
+                                        std::to_string(options.rows) +
+                                        ": it must have 1 to 64 nodes"};
   }
   if (options.cycle <= 0 || options.hop_cycles < 0 || options.data_flits < 1) {
     return {Code::kInvalidArgument, "mesh: a packet has flits, and time doesn't run backwards"};

@@ -51,7 +51,7 @@ Status ValidateOptions(const PrefetchOptions& options) {
     }
   }
   if (options.size_mode != "value" && options.size_mode != "raw") {
-    return Invalid("--size-mode '" + options.size_mode + "': there are: value, raw");
+    return Invalid("--size-mode '" + options.size_mode + "' must be one of: value, raw");
   }
   return Status::Ok();
 }
@@ -63,13 +63,13 @@ Status ValidateStore(const StoreShape& shape, const TableImage& table, int chann
                                kBucketSlotsMax));
   }
   if (table.buckets() != shape.buckets || table.slots_per_bucket() != shape.slots_per_bucket) {
-    return Invalid(fmt::format("units: the index has {} buckets of {} slots, and not {} of {}",
+    return Invalid(fmt::format("units: the index has {} buckets of {} slots, not {} of {}",
                                table.buckets(), table.slots_per_bucket(), shape.buckets,
                                shape.slots_per_bucket));
   }
   if (shape.table_base % kLineBytes != 0 ||
       shape.table_limit - shape.table_base != shape.buckets * kLineBytes) {
-    return Invalid(fmt::format("units: {} buckets are not what lies from {} to {}", shape.buckets,
+    return Invalid(fmt::format("units: {} buckets do not fill {} to {}", shape.buckets,
                                shape.table_base, shape.table_limit));
   }
   if (shape.log_base < shape.table_limit || shape.log_limit <= shape.log_base) {
@@ -164,7 +164,7 @@ Result<PacuChoice> ParsePacu(std::string_view text) {
   std::string_view figure = text;
   if (!TakePrefix("oracle:", &figure)) {
     return Invalid("--pacu '" + std::string(text) +
-                   "': there are: off, exhausted, insitu, hittable, oracle:ACCURACY");
+                   "' must be one of: off, exhausted, insitu, hittable, oracle:ACCURACY");
   }
   PacuChoice choice{PacuKind::kOracle};
   if (!base::ParseFinite(figure, &choice.accuracy) ||
@@ -181,7 +181,7 @@ Result<PscuChoice> ParsePscu(std::string_view text) {
   std::string_view figure = text;
   if (!TakePrefix("static:", &figure)) {
     return Invalid("--pscu '" + std::string(text) +
-                   "': there are: exact, runtime, static:BYTES, dynamic");
+                   "' must be one of: exact, runtime, static:BYTES, dynamic");
   }
   PscuChoice choice{PscuKind::kStatic};
   if (!base::ParseNumber(figure, &choice.bytes) || choice.bytes < 1 ||
@@ -194,33 +194,33 @@ Result<PscuChoice> ParsePscu(std::string_view text) {
 
 void AddPrefetch(CLI::App* app, PrefetchOptions* options) {
   app->add_option("--pacu", options->pacu,
-                  "whose objects to prefetch: off, exhausted, insitu, hittable, oracle:ACCURACY")
+                  "objects to prefetch: off, exhausted, insitu, hittable, oracle:ACCURACY")
       ->capture_default_str();
   app->add_option("--pscu", options->pscu,
-                  "how much of them: exact, runtime, static:BYTES, dynamic")
+                  "size to prefetch: exact, runtime, static:BYTES, dynamic")
       ->capture_default_str();
-  app->add_option("--exhausted-max", options->exhausted_max, "entries of a bucket at most")
+  app->add_option("--exhausted-max", options->exhausted_max, "largest number of a bucket's entries")
       ->capture_default_str();
-  app->add_option("--t-insitu", options->insitu_ns, "ns that in-situ takes for a bucket")
+  app->add_option("--t-insitu", options->insitu_ns, "ns that in-situ needs for a bucket")
       ->capture_default_str();
-  app->add_option("--pacu-units", options->pacu_units, "buckets that in-situ looks into at once")
+  app->add_option("--pacu-units", options->pacu_units, "buckets that in-situ examines in parallel")
       ->capture_default_str();
   app->add_option("--pacu-pending", options->pending_max, "buckets that wait for their key")
       ->capture_default_str();
-  app->add_option("--t-ht", options->hit_table_ns, "ns of the hit table's access")
+  app->add_option("--t-ht", options->hit_table_ns, "ns of an access to the hit table")
       ->capture_default_str();
-  app->add_option("--ht-buckets", options->hit_table_buckets,
-                  "buckets that the hit table knows; 0: all")
+  app->add_option("--ht-buckets", options->hit_table_buckets, "buckets in the hit table; 0: all")
       ->capture_default_str();
-  app->add_option("--t-size", options->size_ns, "ns that reading an object's size takes")
+  app->add_option("--t-size", options->size_ns, "ns to read an object's size")
       ->capture_default_str();
   app->add_option("--spec-first", options->spec_first,
-                  "lines that runtime asks for before it knows the size")
+                  "lines that runtime requests before it knows the size")
       ->capture_default_str();
   app->add_option("--size-mode", options->size_mode,
-                  "static and dynamic sizes are a value's (value) or all bytes (raw)")
+                  "static and dynamic sizes count the value (value) or all bytes (raw)")
       ->capture_default_str();
-  app->add_option("--prof-window", options->prof_window, "lookups to a mean size of dynamic")
+  app->add_option("--prof-window", options->prof_window,
+                  "lookups that give one mean size of dynamic")
       ->capture_default_str();
 }
 

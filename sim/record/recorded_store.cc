@@ -63,7 +63,7 @@ Status Check(const RecordingOptions& options) {
                               pipeline::CpuStage::kGroupQueries));
   if (!(options.load > 0 && options.load <= 0.8))
     return refuse(fmt::format("load: {} is not above 0 and up to 0.8", options.load));
-  if (options.ops < 0) return refuse("fewer operations than none");
+  if (options.ops < 0) return refuse("the number of operations is negative");
   return Status::Ok();
 }
 
@@ -186,7 +186,7 @@ Status RecordedStore::Engine::Fill() {
   // A full set gives up entries for new ones, whatever the memory.
   const bool drops = options_.policy == IndexPolicy::kSetAssociative;
   if (drops || items == options_.workload.ids) return Status::Ok();
-  return {Code::kNoMemory, fmt::format("the store keeps {} of {} records: give it more memory",
+  return {Code::kNoMemory, fmt::format("the store keeps only {} of {} records: give it more memory",
                                        items, options_.workload.ids)};
 }
 
@@ -276,7 +276,7 @@ Result<bool> RecordedStore::Engine::RunTurn() {
     RunBatch(number);
     if (!status_.ok()) return status_;
     if (store_->index_growing())
-      return Status(Code::kRetryLater, "the index grew while it was recorded: lower the load");
+      return Status(Code::kRetryLater, "the index grew during the recording: lower the load");
     const std::vector<Record> records = recorder_->TakeRecords(number);
     core.records.insert(core.records.end(), records.begin(), records.end());
   }
@@ -352,7 +352,7 @@ void RecordedStore::Engine::CheckReply(const cache::Reply& reply, const StoreWor
   if (reply.outcome != Outcome::kHit) return;
   ++answers_.hits;
   if (query.id >= options_.workload.ids || reply.value != value)
-    status_ = {Code::kCorruption, fmt::format("id {} was answered by another value", query.id)};
+    status_ = {Code::kCorruption, fmt::format("id {} was answered with another value", query.id)};
 }
 
 void RecordedStore::Engine::RunOther(pipeline::Batch&, uint32_t, cache::Session&) {

@@ -67,7 +67,7 @@ Result<StoreWorkload> StoreWorkload::Make(const StoreWorkloadOptions& options) {
   }
   if (!(shares > 0)) return refuse("values: no size has a share");
   if (!IsShare(options.get_share) || !IsShare(options.miss_share))
-    return refuse("a share of the queries is not from 0 to 1");
+    return refuse("a share of the queries must be from 0 to 1");
   if (!(options.zipf_theta >= 0 && options.zipf_theta < 1))
     return refuse(fmt::format("zipf: {} is not from 0 to less than 1", options.zipf_theta));
   return StoreWorkload(options);

@@ -24,9 +24,9 @@ void AddAll(std::vector<IdleOption>* idle, std::initializer_list<const char*> na
 void AddOfUnits(const PrefetchOptions& prefetch, std::vector<IdleOption>* idle) {
   const std::string& pacu = prefetch.pacu;
   if (pacu == "off") {
-    AddAll(idle, {"pfq"}, "nothing is in its staging queue without a unit (--pacu)");
+    AddAll(idle, {"pfq"}, "without a unit (--pacu) the staging queue is empty");
     AddAll(idle, {"pscu", "dest", "filter", "demand-first", "drop-age"},
-           "it belongs to a unit, and there is none (--pacu)");
+           "it belongs to a unit, but there is none (--pacu)");
   }
   if (pacu != "exhausted") AddAll(idle, {"exhausted-max"}, "it belongs to --pacu exhausted");
   if (pacu != "insitu") AddAll(idle, {"t-insitu", "pacu-units"}, "it belongs to --pacu insitu");
@@ -44,13 +44,13 @@ void AddOfUnits(const PrefetchOptions& prefetch, std::vector<IdleOption>* idle) 
 
 void AddOfMemory(const MemoryOptions& memory, std::vector<IdleOption>* idle) {
   if (memory.no_refresh) {
-    AddAll(idle, {"refresh", "refresh-drain"}, "there is --no-refresh");
+    AddAll(idle, {"refresh", "refresh-drain"}, "--no-refresh is given");
   } else if (memory.compat == "dramsim2") {
-    AddAll(idle, {"refresh-drain"}, "--compat dramsim2 has it");
+    AddAll(idle, {"refresh-drain"}, "--compat dramsim2 includes it");
   }
   if (memory.policy == "fcfs") {
     idle->push_back({"row-hits", "row_hits_max",
-                     "with --policy fcfs a row closes as soon as its bank's oldest request is for "
+                     "with --policy fcfs a row closes once its bank's oldest request is for "
                      "another"});
   }
 }
@@ -60,11 +60,11 @@ void AddOfWorkload(const WorkloadOptions& workload, std::vector<IdleOption>* idl
     AddAll(idle,
            {"mix", "util", "pop", "cores", "buckets", "log-mib", "key-bytes", "instr-per-op",
             "key-lead", "put-key", "bucket-pf", "obj-pf", "swpf", "len-dep", "other-per-op"},
-           "it belongs to a generated workload, and --source is a trace");
+           "it belongs to a generated workload, but --source is a trace");
     return;
   }
   // Not log-mib, which is of --util natural: with buckets it makes the store of any workload small.
-  if (HasGetsOnly(workload)) AddAll(idle, {"put-key"}, "there are gets only");
+  if (HasGetsOnly(workload)) AddAll(idle, {"put-key"}, "there are only gets");
   if (!workload.bucket_pf && workload.obj_pf == "off") {
     AddAll(idle, {"swpf"}, "software prefetches nothing (--bucket-pf 0, --obj-pf off)");
   }
@@ -73,7 +73,7 @@ void AddOfWorkload(const WorkloadOptions& workload, std::vector<IdleOption>* idl
 // What only a unit heeds.
 void AddOfKeys(const WorkloadOptions& workload, std::vector<IdleOption>* idle) {
   if (IsTrace(workload)) return;
-  constexpr const char* kOfUnits = "only a unit heeds keys, and there is none (--pacu)";
+  constexpr const char* kOfUnits = "only a unit uses keys, but there is none (--pacu)";
   if (!HasGetsOnly(workload)) AddAll(idle, {"put-key"}, kOfUnits);
   // It moves the bucket's software prefetch, and its reads only where it is longer than they wait.
   if (!workload.bucket_pf && workload.key_lead <= kToFirstEntry) {
@@ -107,7 +107,7 @@ std::vector<IdleOption> IdleOptions(const RunOptions& run, const PrefetchOptions
   AddOfWorkload(run.workload, &idle);
   if (prefetch.pacu == "off") AddOfKeys(run.workload, &idle);
   AddOfUnits(prefetch, &idle);
-  if (run.out.empty()) AddAll(&idle, {"epoch"}, "epoch.csv is in the folder of --out");
+  if (run.out.empty()) AddAll(&idle, {"epoch"}, "epoch.csv is written only with --out");
   if (!DependsOnSeed(run, prefetch)) AddAll(&idle, {"seed"}, kReplayedTheSame);
   return idle;
 }
@@ -139,7 +139,7 @@ Status RefuseIdle(const WorkloadOptions& workload, const Given& given) {
   AddOfWorkload(workload, &idle);
   if (IsTrace(workload)) {
     AddAll(&idle, {"seed"}, kReplayedTheSame);
-    AddAll(&idle, {"ops"}, "all that the trace has is written");
+    AddAll(&idle, {"ops"}, "the whole trace is always written");
   }
   return RefuseGiven(idle, given);
 }

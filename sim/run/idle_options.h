@@ -25,7 +25,7 @@ struct IdleOption {
 // its unit draws, as does an oracle whose accuracy is below 1.
 bool DependsOnSeed(const RunOptions& run, const PrefetchOptions& prefetch);
 inline constexpr const char* kReplayedTheSame =
-    "a recorded trace is replayed the same each time, whatever the seed";
+    "a recorded trace is replayed the same way with any seed";
 
 std::vector<IdleOption> IdleOptions(const RunOptions& run, const PrefetchOptions& prefetch);
 

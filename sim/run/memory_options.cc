@@ -16,27 +16,29 @@ constexpr std::string_view kFile = "file:";
 
 void AddPolicies(CLI::App* app, MemoryOptions* options) {
   app->add_option("--policy", options->policy,
-                  "frfcfs: what can go, oldest first; fcfs: column commands in order")
+                  "frfcfs: ready commands, oldest first; fcfs: column commands in order")
       ->capture_default_str()
       ->check(CLI::IsMember({"frfcfs", "fcfs"}));
   app->add_option("--page", options->page,
-                  "open: rows stay open; closed: until no request in the queue is for them")
+                  "open: rows stay open; closed: they close when no queued request needs them")
       ->capture_default_str()
       ->check(CLI::IsMember({"open", "closed"}));
   app->add_option("--row-hits", options->row_hits_max,
-                  "requests of a row before others may close it; 0: unlimited")
+                  "requests that a row serves before others may close it; 0: unlimited")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000'000));
-  app->add_option("--refresh", options->refresh, "all banks of a rank at once, or bank by bank")
+  app->add_option("--refresh", options->refresh,
+                  "refresh all banks of a rank at once, or bank by bank")
       ->capture_default_str()
       ->check(CLI::IsMember({"all", "bank"}));
   app->add_flag("--refresh-drain", options->refresh_drain,
-                "requests for open rows go before a refresh");
-  app->add_flag("--power-down", options->power_down, "ranks without requests are powered down");
-  app->add_option("--currents", options->currents,
-                  "of another DDR3-1333 die: sg15-dramsim2, mt41j256m8-2009 or mt41j256m8-revM");
+                "serve requests for open rows before a refresh");
+  app->add_flag("--power-down", options->power_down, "power down ranks without requests");
+  app->add_option(
+      "--currents", options->currents,
+      "currents of another DDR3-1333 die: sg15-dramsim2, mt41j256m8-2009 or mt41j256m8-revM");
   app->add_option("--writes", options->writes,
-                  "unified: queued with reads by age; buffer: in a buffer of their own")
+                  "unified: writes wait with reads by age; buffer: in their own buffer")
       ->capture_default_str()
       ->check(CLI::IsMember({"unified", "buffer"}));
 }
@@ -45,7 +47,7 @@ void AddPolicies(CLI::App* app, MemoryOptions* options) {
 
 void AddMemory(CLI::App* app, MemoryOptions* options) {
   app->add_option("--preset", options->preset,
-                  "the memory: a name that `weft-sim memory` lists, or file:FILE")
+                  "memory: a name that `weft-sim memory` lists, or file:FILE")
       ->capture_default_str();
   app->add_option("--ranks", options->ranks, "ranks a channel; 0: the preset's")
       ->capture_default_str();
@@ -60,9 +62,9 @@ void AddControl(CLI::App* app, MemoryOptions* options) {
       ->capture_default_str();
   app->add_option("--channels", options->channels, "channels")->capture_default_str();
   AddPolicies(app, options);
-  app->add_flag("--no-skip", options->no_skip, "perform every clock; the outcome is the same");
+  app->add_flag("--no-skip", options->no_skip, "simulate every clock; the result is the same");
   app->add_option("--cmd-trace", options->command_trace,
-                  "write channel N's commands to the file of this name and .N");
+                  "write the commands of channel N to this file's name with .N appended");
 }
 
 Result<Preset> PresetOf(const std::string& name) {
@@ -83,8 +85,8 @@ Result<ControlledMemory> MemoryOf(const MemoryOptions& options) {
   Status status = Validate(memory.preset.organization);
   if (!status.ok()) return status;
   if (!options.currents.empty() && is_file) {
-    return Status(Code::kInvalidArgument,
-                  "currents '" + options.currents + "': those of a file are in the file");
+    return Status(Code::kInvalidArgument, "currents '" + options.currents +
+                                              "': a memory from a file has its currents there");
   }
   if (!options.currents.empty()) {
     status = SetCurrents(options.currents, memory.preset);

@@ -165,7 +165,7 @@ Status AppendRow(const std::string& path, const std::string& header, const std::
   if (std::ifstream file(path); file) std::getline(file, first);
   if (first.empty()) return WriteText(path, header + row, std::ios::out);
   if (first + "\n" != header) {
-    return {Code::kInvalidArgument, path + ": its columns are other than this run's"};
+    return {Code::kInvalidArgument, path + ": its columns differ from this run's"};
   }
   return WriteText(path, row, std::ios::app);
 }

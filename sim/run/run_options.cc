@@ -13,52 +13,53 @@ constexpr int64_t kEver = 1'000'000'000'000;  // operations or clocks
 
 void AddCores(CLI::App* app, RunOptions* options) {
   const auto at_most = [](int64_t max) { return CLI::Range(int64_t{0}, max); };
-  app->add_option("--plain-cpi", options->plain_cpi, "cycles a plain instruction: 0.25, 0.5 or 1")
+  app->add_option("--plain-cpi", options->plain_cpi,
+                  "cycles of a plain instruction: 0.25, 0.5 or 1")
       ->capture_default_str();
-  app->add_option("--window", options->window, "instructions")
+  app->add_option("--window", options->window, "instructions in a core's window")
       ->capture_default_str()
       ->check(at_most(65'536));
-  app->add_option("--mshrs", options->mshrs, "misses that a core has under way")
+  app->add_option("--mshrs", options->mshrs, "misses that a core has in flight")
       ->capture_default_str()
       ->check(at_most(65'536));
-  app->add_option("--store-buffer", options->store_buffer, "stores")
+  app->add_option("--store-buffer", options->store_buffer, "stores in a core's buffer")
       ->capture_default_str()
       ->check(at_most(65'536));
-  app->add_option("--l1-kb", options->l1_kb, "a core's cache")
+  app->add_option("--l1-kb", options->l1_kb, "size of a core's cache")
       ->capture_default_str()
       ->check(at_most(1'048'576));
-  app->add_option("--l1-ways", options->l1_ways, "its ways")
+  app->add_option("--l1-ways", options->l1_ways, "ways of a core's cache")
       ->capture_default_str()
       ->check(at_most(1024));
-  app->add_option("--l2-kb", options->l2_kb, "the shared cache")
+  app->add_option("--l2-kb", options->l2_kb, "size of the shared cache")
       ->capture_default_str()
       ->check(at_most(1'048'576));
-  app->add_option("--l2-ways", options->l2_ways, "its ways")
+  app->add_option("--l2-ways", options->l2_ways, "ways of the shared cache")
       ->capture_default_str()
       ->check(at_most(1024));
-  app->add_option("--l2-lat", options->l2_cycles, "core cycles of a bank's access")
+  app->add_option("--l2-lat", options->l2_cycles, "core cycles of an access to a bank")
       ->capture_default_str()
       ->check(CLI::Range(0, 1'000'000));
-  app->add_option("--l2-mshrs", options->l2_mshrs, "misses that a bank has under way")
+  app->add_option("--l2-mshrs", options->l2_mshrs, "misses that a bank has in flight")
       ->capture_default_str()
       ->check(at_most(65'536));
-  app->add_option("--noc", options->noc, "free: packets don't wait; busy: for links")
+  app->add_option("--noc", options->noc, "free: packets never wait; busy: they wait for links")
       ->capture_default_str()
       ->check(CLI::IsMember({"free", "busy"}));
 }
 
 void AddPrefetchedLines(CLI::App* app, RunOptions* options) {
   app->add_option("--dest", options->dest,
-                  "prefetched lines go to L2 (llc) or stay at the controller (mcbuf)")
+                  "where prefetched lines go: to L2 (llc), or a buffer at the controller (mcbuf)")
       ->capture_default_str()
       ->check(CLI::IsMember({"llc", "mcbuf"}));
-  app->add_option("--filter", options->filter, "oracle: never prefetch what L2 has")
+  app->add_option("--filter", options->filter, "oracle: never prefetch lines that L2 has")
       ->capture_default_str()
       ->check(CLI::IsMember({"none", "oracle"}));
   app->add_flag("--demand-first", options->demand_first,
                 "prefetches wait while their channel has a demand read");
   app->add_option("--drop-age", options->drop_age,
-                  "clocks that a prefetch may wait for the queue; 0: any")
+                  "clocks that a prefetch may wait for the queue; 0: unlimited")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, kEver));
   app->add_option("--pfq", options->staging, "prefetches that may wait for the queue")
@@ -74,27 +75,27 @@ void AddRun(CLI::App* app, RunOptions* options) {
   AddCores(app, options);
   AddPrefetchedLines(app, options);
   AddWorkload(app, &options->workload);
-  app->add_option("--warmup", options->warmup, "part of them that no figure counts")
+  app->add_option("--warmup", options->warmup, "share of the operations that no figure counts")
       ->capture_default_str();
   app->add_option("--fast-forward", options->fast_forward,
-                  "operations before them that take no time: L2 and hit tables learn from them")
+                  "operations before them that take no time but fill L2 and hit tables")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, kEver));
-  app->add_option("--seed", options->seed, "of all that is random")
+  app->add_option("--seed", options->seed, "seed of all random choices")
       ->capture_default_str()
       ->check(NotNegative());
-  app->add_option("--epoch", options->epoch_clocks, "clocks a row of epoch.csv; 0: none")
+  app->add_option("--epoch", options->epoch_clocks, "clocks of a row in epoch.csv; 0: no file")
       ->capture_default_str()
       ->check(CLI::Range(int64_t{0}, kEver));
   app->add_option("--out", options->out,
-                  "the folder for summary.json and epoch.csv, and for runs.csv, which grows");
+                  "folder for summary.json and epoch.csv, and for runs.csv, which is appended to");
 }
 
 Result<MachineOptions> MachineOf(const RunOptions& options, const ControlledMemory& memory) {
   MachineOptions machine;
   if (!(options.plain_cpi == 0.25 || options.plain_cpi == 0.5 || options.plain_cpi == 1)) {
     return Status(Code::kInvalidArgument,
-                  fmt::format("CPI {}: there are 0.25, 0.5 and 1", options.plain_cpi));
+                  fmt::format("CPI {}: it must be 0.25, 0.5 or 1", options.plain_cpi));
   }
   machine.core.plain_slots = static_cast<int>(options.plain_cpi * machine.core.width);
   machine.core.window = options.window;

@@ -118,11 +118,11 @@ Status TooShort(const RunOptions& options, const std::vector<int64_t>& ops_by_co
                      (asked == 0 ? "the others" : fmt::format("--ops {}", asked)));
   }
   if (!before.empty()) {
-    text += fmt::format("; {} come before the first that is measured ({})", passed + warmup,
+    text += fmt::format("; {} come before the first measured one ({})", passed + warmup,
                         fmt::join(before, ", and "));
   }
   const std::string remedy = RemedyFor(options, ops_by_core);
-  if (!remedy.empty()) text += fmt::format(": {} measures what there is", remedy);
+  if (!remedy.empty()) text += fmt::format(": {} measures what is there", remedy);
   return {Code::kInvalidArgument, text};
 }
 
@@ -133,9 +133,9 @@ std::string MissingOps(const RunOptions& options, const RunResult& run) {
   std::string text = fmt::format("{} ended after {} operations of the {} that --ops asks for",
                                  NameOf(options), played, asked);
   if (options.fast_forward > 0) {
-    text += fmt::format(", behind {} of --fast-forward", options.fast_forward);
+    text += fmt::format(", after {} of --fast-forward", options.fast_forward);
   }
-  return text + "; --ops 0 plays all that there are";
+  return text + "; --ops 0 plays all of them";
 }
 
 }  // namespace weft::sim

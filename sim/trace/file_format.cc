@@ -28,11 +28,11 @@ Status Corrupt(std::string what) { return {Code::kCorruption, std::move(what)}; 
 Status CheckPlace(const Record& record, const StoreShape& shape, bool slot_is_needed) {
   if (record.aux >= shape.buckets) {
     return Corrupt(
-        fmt::format("there is no bucket {}: the index has {}", record.aux, shape.buckets));
+        fmt::format("bucket {} does not exist: the index has {}", record.aux, shape.buckets));
   }
   if (record.slot >= shape.slots_per_bucket && (slot_is_needed || record.slot != kNoSlot)) {
-    return Corrupt(
-        fmt::format("there is no slot {}: a bucket has {}", record.slot, shape.slots_per_bucket));
+    return Corrupt(fmt::format("slot {} does not exist: a bucket has {}", record.slot,
+                               shape.slots_per_bucket));
   }
   return Status::Ok();
 }
@@ -47,8 +47,8 @@ Status CheckBytes(const Record& record, uint64_t memory_bytes) {
 Status CheckAccess(const Record& record, uint64_t memory_bytes, uint64_t accesses) {
   if (record.size == 0) return Corrupt("an access of no bytes");
   if (record.dep > accesses) {
-    return Corrupt(fmt::format("it waits for the access {} before it, and there are {}", record.dep,
-                               accesses));
+    return Corrupt(fmt::format("it waits for the access {} before it, but there are only {}",
+                               record.dep, accesses));
   }
   return CheckBytes(record, memory_bytes);
 }
@@ -81,11 +81,12 @@ void Encode(const TableSlot& slot, std::span<char, kLayoutSlotBytes> out) {
 
 Result<TraceHeader> DecodeHeader(std::span<const char, kTraceHeaderBytes> bytes) {
   if (std::memcmp(bytes.data(), kTraceMagic, 8) != 0) {
-    return Corrupt(fmt::format("it does not begin with {}", kTraceMagic));
+    return Corrupt(fmt::format("it must begin with {}", kTraceMagic));
   }
   const auto version = Get<uint16_t>(&bytes[8]);
   if (version != kTraceVersion) {
-    return Corrupt(fmt::format("version {}; this program reads {}", version, kTraceVersion));
+    return Corrupt(
+        fmt::format("it has version {}, but this program reads {}", version, kTraceVersion));
   }
   TraceHeader header;
   header.cores = Get<uint16_t>(&bytes[10]);
@@ -128,7 +129,7 @@ Status CheckShape(const StoreShape& shape) {
   }
   if (shape.table_limit < shape.table_base ||
       (shape.table_limit - shape.table_base) / kBucketBytes < shape.buckets) {
-    return wrong(fmt::format("{} buckets don't lie in {:#x} to {:#x}", shape.buckets,
+    return wrong(fmt::format("{} buckets are not within {:#x} to {:#x}", shape.buckets,
                              shape.table_base, shape.table_limit));
   }
   if (shape.log_limit < shape.log_base) {
@@ -143,20 +144,20 @@ Status CheckShape(const StoreShape& shape) {
 Status CheckRecord(const Record& record, const StoreShape& shape, uint64_t memory_bytes,
                    const RecordsBefore& before) {
   const auto kind = static_cast<int>(record.kind);
-  if (kind >= kRecordKinds) return Corrupt(fmt::format("there is no kind {}", kind));
+  if (kind >= kRecordKinds) return Corrupt(fmt::format("unknown kind {}", kind));
   const auto cls = static_cast<int>(record.cls);
-  if (cls >= kAccessClasses) return Corrupt(fmt::format("there is no class {}", cls));
+  if (cls >= kAccessClasses) return Corrupt(fmt::format("unknown class {}", cls));
   if (record.IsAccess()) return CheckAccess(record, memory_bytes, before.accesses);
   switch (record.kind) {
     case RecordKind::kOpBegin:
       if (record.aux <= static_cast<uint32_t>(OpType::kPut)) return Status::Ok();
-      return Corrupt(fmt::format("there is no operation {}", record.aux));
+      return Corrupt(fmt::format("unknown operation {}", record.aux));
     case RecordKind::kOpEnd:
       if (before.open_ops > 0) return Status::Ok();
       return Corrupt("the end of an operation that hasn't begun");
     case RecordKind::kKey:
       if (record.slot >= shape.slots_per_bucket && record.slot != kNoSlot) {
-        return Corrupt(fmt::format("there is no slot {}: a bucket has {}", record.slot,
+        return Corrupt(fmt::format("slot {} does not exist: a bucket has {}", record.slot,
                                    shape.slots_per_bucket));
       }
       return CheckBytes(record, memory_bytes);

@@ -137,7 +137,7 @@ Result<FileTrace::CoreFile> FileTrace::OpenCore(const std::string& folder, int c
   }
   if (*size != kTraceHeaderBytes + header->records * kTraceRecordBytes) {
     return CorruptFile(opened.path,
-                       fmt::format("bytes behind the last record, which is {}", header->records));
+                       fmt::format("bytes after the last record, which is {}", header->records));
   }
   opened.records = header->records;
   return opened;
@@ -160,7 +160,7 @@ Result<std::unique_ptr<FileTrace>> FileTrace::Open(const std::string& folder,
                                     header.shape.log_base, header.shape.log_limit, memory_bytes));
       }
     } else if (header.cores != cores || !(header.shape == trace->shape_)) {
-      return CorruptFile(file->path, "its header is another trace's than core 0's");
+      return CorruptFile(file->path, "its header is from another trace than core 0's");
     }
     trace->files_.push_back(std::move(*file));
   }
@@ -177,7 +177,7 @@ Status FileTrace::ReadLayout(const std::string& folder) {
   if (!size) return size.error();
   const uint64_t slots = shape_.buckets * static_cast<uint64_t>(shape_.slots_per_bucket);
   if (*size != slots * kLayoutSlotBytes) {
-    return CorruptFile(path, fmt::format("{} bytes, and {} slots have {}", *size, slots,
+    return CorruptFile(path, fmt::format("{} bytes, but {} slots have {}", *size, slots,
                                          slots * kLayoutSlotBytes));
   }
   table_ = TableImage(shape_.buckets, shape_.slots_per_bucket);
@@ -211,7 +211,7 @@ Status FileTrace::ReadPiece(CoreFile* file) {
                                file->piece.size() * sizeof(Record));
   if (!whole) return whole.error();
   if (!*whole) {
-    return CorruptFile(file->path, fmt::format("the records behind {} went missing", file->read));
+    return CorruptFile(file->path, fmt::format("the records after {} are missing", file->read));
   }
   file->read += file->piece.size();
   return Status::Ok();

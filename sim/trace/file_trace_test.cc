@@ -171,7 +171,7 @@ TEST_F(FileTraceTest, KnowsFilesThatWereCutShort) {
   Spill(Core(0), whole.substr(0, 63));
   ExpectFault(Core(0), "cut short in its header: 63 of 64 bytes");
   Spill(Core(0), whole + "x");
-  ExpectFault(Core(0), "bytes behind the last record");
+  ExpectFault(Core(0), "bytes after the last record");
   Spill(Core(0), whole);
   EXPECT_EQ(Read(), "");
   const std::string layout = TextOf(Folder() + "/layout.bin");
@@ -188,13 +188,13 @@ TEST_F(FileTraceTest, KnowsHeadersThatAreNone) {
     Spill(Core(1), changed);
     ExpectFault(Core(1), what);
   };
-  expect(0, 'k', "it does not begin with KVTRACE1");
-  expect(8, 2, "version 2; this program reads 1");
+  expect(0, 'k', "it must begin with KVTRACE1");
+  expect(8, 2, "it has version 2, but this program reads 1");
   expect(12, 0, "it is core 0's");
   expect(12, 7, "core 7 of 2");
   expect(14, 9, "buckets of 9 slots");
-  expect(52, 1, "another trace's");
-  expect(51, 1, "buckets don't lie in");
+  expect(52, 1, "another trace");
+  expect(51, 1, "buckets are not within");
   expect(56, 4, "record 4 of 4 is cut short or missing");
   expect(63, 1, "is cut short or missing");
   std::filesystem::remove(Core(1));
@@ -221,19 +221,18 @@ TEST_F(FileTraceTest, KnowsALogBeyondTheMemory) {
 TEST_F(FileTraceTest, KnowsRecordsThatCannotBe) {
   using enum RecordKind;
   Record bad{.addr = 4096, .size = 8, .kind = static_cast<RecordKind>(9)};
-  ExpectBadRecord(bad, "there is no kind 9");
-  ExpectBadRecord({.addr = 4096, .size = 8, .cls = static_cast<AccessClass>(7)},
-                  "there is no class 7");
+  ExpectBadRecord(bad, "unknown kind 9");
+  ExpectBadRecord({.addr = 4096, .size = 8, .cls = static_cast<AccessClass>(7)}, "unknown class 7");
   ExpectBadRecord({.addr = 4096, .size = 0}, "an access of no bytes");
   ExpectBadRecord({.addr = kMemoryBytes - 7, .size = 8}, "8 bytes at 0x3ffffff9 are not in");
   ExpectBadRecord({.addr = UINT64_MAX, .size = 8}, "8 bytes at 0xffffffffffffffff are not in");
   ExpectBadRecord({.addr = 4096, .size = 8, .dep = 3}, "it waits for the access 3 before it");
-  ExpectBadRecord({.kind = kOpBegin, .aux = 2}, "there is no operation 2");
+  ExpectBadRecord({.kind = kOpBegin, .aux = 2}, "unknown operation 2");
   ExpectBadRecord({.kind = kOpEnd}, "the end of an operation that hasn't begun");
-  ExpectBadRecord({.addr = 4096, .kind = kKey, .slot = 8}, "there is no slot 8");
-  ExpectBadRecord({.kind = kHit, .aux = kBuckets, .slot = 0}, "there is no bucket 100");
-  ExpectBadRecord({.kind = kHit, .aux = 0, .slot = 8}, "there is no slot 8");
-  ExpectBadRecord({.addr = 4096, .size = 8, .kind = kSlot, .aux = 0}, "there is no slot 255");
+  ExpectBadRecord({.addr = 4096, .kind = kKey, .slot = 8}, "slot 8 does not exist");
+  ExpectBadRecord({.kind = kHit, .aux = kBuckets, .slot = 0}, "bucket 100 does not exist");
+  ExpectBadRecord({.kind = kHit, .aux = 0, .slot = 8}, "slot 8 does not exist");
+  ExpectBadRecord({.addr = 4096, .size = 8, .kind = kSlot, .aux = 0}, "slot 255 does not exist");
   ExpectBadRecord({.addr = kMemoryBytes, .size = 8, .kind = kSlot, .aux = 0, .slot = 0},
                   "8 bytes at 0x40000000 are not in");
   ExpectBadRecord({.addr = kMemoryBytes, .size = 64, .kind = kChain, .aux = 0, .slot = 0},

@@ -99,7 +99,7 @@ bool ParseAddress(std::string_view word, uint64_t& number) {
 std::string AddO3(std::string_view text, Collector& collector) {
   std::array<std::string_view, 4> words;
   for (std::string_view& word : words) word = TakeWord(text);
-  if (words[1].empty() || !words[3].empty()) return "a line is: INSTRUCTIONS READ [WRITTEN]";
+  if (words[1].empty() || !words[3].empty()) return "a line must be: INSTRUCTIONS READ [WRITTEN]";
   uint64_t plains = 0;
   if (!base::ParseNumber(words[0], &plains)) {
     return Quoted(words[0]) + " is no number of instructions";
@@ -120,10 +120,10 @@ std::string AddO3(std::string_view text, Collector& collector) {
 std::string AddLoadStore(std::string_view text, Collector& collector) {
   const std::string_view type = TakeWord(text);
   const std::string_view address = TakeWord(text);
-  if (address.empty() || !TakeWord(text).empty()) return "a line is: LD|ST ADDRESS";
+  if (address.empty() || !TakeWord(text).empty()) return "a line must be: LD|ST ADDRESS";
   if (type != "LD" && type != "ST") return Quoted(type) + " is neither LD nor ST";
   uint64_t addr = 0;
-  if (!ParseAddress(address, addr)) return Quoted(address) + " is no address of 64 bits";
+  if (!ParseAddress(address, addr)) return Quoted(address) + " is not an address of 64 bits";
   return collector.Add(0, type == "ST", addr / kLineBytes * kLineBytes, kLineBytes);
 }
 
@@ -135,12 +135,12 @@ class CsvLines {
     for (size_t i = 0; i < fields.size(); ++i) {
       const size_t end = text.find(',');
       if ((end == text.npos) != (i + 1 == fields.size())) {
-        return "a line is: INSTRUCTIONS,INSTRUCTION'S ADDRESS,R|W,ADDRESS,BYTES";
+        return "a line must be: INSTRUCTIONS,INSTRUCTION'S ADDRESS,R|W,ADDRESS,BYTES";
       }
       std::string_view field = text.substr(0, end);
       text.remove_prefix(end == text.npos ? text.size() : end + 1);
       fields[i] = TakeWord(field);
-      if (!TakeWord(field).empty()) return fmt::format("field {} has more than a word", i + 1);
+      if (!TakeWord(field).empty()) return fmt::format("field {} has more than one word", i + 1);
     }
     uint64_t count = 0;
     uint64_t instruction = 0;
@@ -151,7 +151,7 @@ class CsvLines {
     }
     for (const auto& [field, number] : {std::pair{fields[1], &instruction}, {fields[3], &addr}}) {
       if (!ParseHex(field, *number)) {
-        return Quoted(field) + " is no hexadecimal address of 64 bits";
+        return Quoted(field) + " is not a hexadecimal address of 64 bits";
       }
     }
     if (fields[2] != "R" && fields[2] != "W") {
@@ -159,7 +159,7 @@ class CsvLines {
     }
     if (!base::ParseNumber(fields[4], &bytes)) return Quoted(fields[4]) + " is no size";
     if (has_last_ && count < last_) {
-      return fmt::format("instruction {} is before the line before's, {}", count, last_);
+      return fmt::format("instruction {} is before the previous line's, {}", count, last_);
     }
     const uint64_t plains = has_last_ && count > last_ ? count - last_ - 1 : 0;
     has_last_ = true;
@@ -227,15 +227,15 @@ Result<TextFormat> ParseTextFormat(std::string_view name) {
   if (name == "ramulator2-ls") return TextFormat::kRamulator2LoadStore;
   if (name == "csv") return TextFormat::kCsv;
   return Status(Code::kInvalidArgument,
-                fmt::format("format '{}' is none of {}", name, kTextFormats));
+                fmt::format("format '{}' is not one of {}", name, kTextFormats));
 }
 
 Status Validate(const TextOptions& options) {
   if (options.instructions_per_clock == 0) {
-    return {Code::kInvalidArgument, "a clock must have an instruction"};
+    return {Code::kInvalidArgument, "a clock must have at least one instruction"};
   }
   if (options.op_accesses == 0) {
-    return {Code::kInvalidArgument, "an operation must have an access"};
+    return {Code::kInvalidArgument, "an operation must have at least one access"};
   }
   return Status::Ok();
 }
