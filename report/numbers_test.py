@@ -30,7 +30,7 @@ class ErrorTest(report_test.ReportTest):
     def test_what_is_no_result_is_named(self):
         line = Sample().line()
         line["version"] = 2
-        self.assertIn(":1: version 2", self.error(self.file([line])))
+        self.assertIn(":1: it has version 2", self.error(self.file([line])))
         self.assertIn(':1: not a result: "format"', self.error(self.file(["[]"])))
         for path in ("result.operations_per_s", "target.name", "result.latency_us.all"):
             line = Sample().line()
@@ -54,8 +54,9 @@ class ErrorTest(report_test.ReportTest):
                 ("target.settings", ["a"], "target.settings is not an object"),
                 ("target.title", 7, "target.title is not a text"),
                 ("load.rate_per_s", "fast", "load.rate_per_s is not a number"),
-                ("result.slices", [{"at_s": 1}], "result.slices has one without"),
-                ("result.percentiles_us", [[50]], "result.percentiles_us has what is no pair"),
+                ("result.slices", [{"at_s": 1}], "result.slices has an element without"),
+                ("result.percentiles_us", [[50]],
+                 "result.percentiles_us has an element that is not a pair"),
                 ("meters.energy_j", {"value": "much"}, "meters.energy_j has neither")):
             line = Sample().line()
             at = line
@@ -72,14 +73,14 @@ class ErrorTest(report_test.ReportTest):
         path = self.file([Sample().line()])
         for bad in ("2x-sample-cpu", "2x-sample-cpu=1", "2x-sample-cpu=a,b", "2x-sample-cpu=9,1"):
             self.assertIn("--server " + bad, self.error(path, "--server", bad))
-        self.assertIn("there are: 2x-sample-cpu", self.error(path, "--server", "other=1,2"))
+        self.assertIn("the machines are: 2x-sample-cpu", self.error(path, "--server", "other=1,2"))
         one = ("--server", "2x-sample-cpu=1,2")
-        self.assertIn("--server 2x-sample-cpu: twice", self.error(path, *one, *one))
+        self.assertIn("--server 2x-sample-cpu: given twice", self.error(path, *one, *one))
 
     def test_an_option_without_effect_is_refused(self):
         server = ("--server", "2x-sample-cpu=40,120")
         without = self.file([Sample().line()], "without.jsonl")
-        self.assertIn("--price-max: nothing tells the power",
+        self.assertIn("--price-max: the power is unknown",
                       self.error(without, "--price-max", "2000"))
         pages = [self.figure(self.report(without, *server, *more), "quick-cost")
                  for more in ((), ("--price-max", "6000"), ("--price-max", "2000"))]
@@ -87,11 +88,11 @@ class ErrorTest(report_test.ReportTest):
         self.assertNotEqual(pages[0], pages[2])
         metered = self.file([with_energy(Sample().line(), 500)], "metered.jsonl")
         self.figure(self.report(metered, "--price-max", "2000"), "quick-cost")
-        self.assertIn("--server 2x-sample-cpu: its runs have their power already (rapl package-0)",
+        self.assertIn("--server 2x-sample-cpu: its runs already have a power (rapl package-0)",
                       self.error(metered, *server))
         idle = Sample().line()
         idle["meters"]["cpu_s"] = {"unavailable": "no /proc here"}
-        self.assertIn("--server 2x-sample-cpu: no run there tells how busy the CPUs were",
+        self.assertIn("--server 2x-sample-cpu: no run there says how busy the CPUs were",
                       self.error(self.file([idle], "idle.jsonl"), *server))
 
     def refused(self, program, *arguments):
@@ -107,7 +108,7 @@ class ErrorTest(report_test.ReportTest):
                              ("--target-throughput", "12")):
             twice = [part for value in values for part in (name, value)]
             out = () if name == "--out" else ("--out", str(self.out))
-            self.assertIn(f"{name}: twice", self.refused(main.main, path, *out, *twice))
+            self.assertIn(f"{name}: given twice", self.refused(main.main, path, *out, *twice))
         self.assertFalse(self.out.exists())
 
     def test_an_option_of_compare_is_not_taken_for_another(self):

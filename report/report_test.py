@@ -181,7 +181,7 @@ class PageTest(ReportTest):
         whole = {**left, "target": {"name": "rocksdb"}, "why": "is not in this build"}
         del whole["workload"], whole["load"]
         text = self.report(self.file([left, *Sample().quick(), whole, left]))
-        section = self.section(text, "What was not measured, with the reason")
+        section = self.section(text, "What was not measured, and why")
         self.assertEqual(3, section.count("<tr>"))  # with the head
         for cell in ("weft&lt;cache", "ycsb-e at 5 k/s", "has no scans", "rocksdb", "all",
                      "is not in this build"):
@@ -229,7 +229,7 @@ class PageTest(ReportTest):
 
     def test_unavailable_meters_are_listed_with_their_reasons(self):
         text = self.report(self.file(Sample().quick(workloads=("ycsb-a",), repetitions=1)))
-        self.assertIn("Unavailable, with the reason", text)
+        self.assertIn("What was unavailable, and why", text)
         for reason in (NO_RAPL, NO_PERF):
             self.assertIn(page.escape(reason), text)
         self.assertNotIn('id="quick-servers-energy"', text)

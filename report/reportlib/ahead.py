@@ -146,7 +146,7 @@ def sentences(table):
     if not found:
         return [f"Nobody is ahead: {nobody(told)}."]
     if any(one.single and one.series for one in told):
-        found.append("By single runs: nobody knows how far they vary.")
+        found.append("These are single runs, so their variation is unknown.")
     return found
 
 

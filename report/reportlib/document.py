@@ -50,7 +50,7 @@ def document(page, title, table):
             f'<nav aria-label="Contents"><ul>{contents}</ul></nav><main>'
             + "\n".join(page.parts)
             + "</main><footer>Bars and points are medians of the repetitions; lines through them "
-            "reach from the least to the most. Made by report/report of Weft.</footer>")
+            "show the range. Made by report/report of Weft.</footer>")
     return ('<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
             '<meta name="viewport" content="width=device-width, initial-scale=1">'
             f"<title>{escape(title)}</title><style>{css}</style></head><body>"

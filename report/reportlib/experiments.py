@@ -42,7 +42,7 @@ def efficiency_part(runs, look, part):
     least = runs["busy"].min()
     busy = "" if least != least else f" The CPUs were {least:.0f} % busy or more."
     modelled = peak(runs)["modelled"].any()
-    marked = " * Modelled, not measured: see the meters." if modelled else ""
+    marked = " * Modelled, not measured; see the meters." if modelled else ""
 
     def plot(name, title, column, unit, text, meters=()):
         return Plot(f"{name}-{slug}", f"{title}, {threads}", text, runs,
@@ -69,8 +69,8 @@ def bandwidth(runs, look):
         return
     machines = ", ".join(f"{short(most)} GB/s on {machine}" for machine, most in
                          of.groupby("machine", sort=False)["machine_gb"].max().items())
-    text = ("A hog beside the store takes a set share; what is left is the machine's bandwidth "
-            f"({machines}, by a triad) less what the hog got (paper 002, figure 4.6).")
+    text = ("A hog beside the store takes a set share. The rest is the machine's bandwidth "
+            f"({machines}, by a triad) minus the hog's (paper 002, figure 4.6).")
     for name, title, column, label, meters in (
             ("bandwidth-throughput", "Throughput", "throughput", "operations per second", ()),
             ("bandwidth-ipc", "Instructions per cycle", "ipc", "instructions per cycle",

@@ -15,7 +15,7 @@ class Once(argparse.Action):
     def __call__(self, parser, namespace, values, option_string=None):
         given = vars(namespace).setdefault("given", set())
         if self.dest in given:
-            parser.error(f"{option_string}: twice")
+            parser.error(f"{option_string}: given twice")
         given.add(self.dest)
         setattr(namespace, self.dest, values)
 
@@ -24,21 +24,20 @@ def parse(arguments):
     # No abbreviations: --price is an option of weft-bench compare, and no short --price-max.
     parser = argparse.ArgumentParser(
         prog="report/report", allow_abbrev=False,
-        description="A page and pictures of what weft-bench measured.")
+        description="Makes a page and pictures of weft-bench's results.")
     parser.add_argument("results", nargs="+", metavar="RESULTS.jsonl",
-                        help="what weft-bench appended by --json; several come onto one page")
+                        help="files that weft-bench wrote by --json; all go onto one page")
     parser.add_argument("--out", action=Once, required=True, metavar="DIR",
-                        help="where the page goes")
+                        help="folder for the page")
     parser.add_argument("--title", action=Once, default="Measured stores",
-                        help="of the page (default: Measured stores)")
+                        help="title of the page (default: Measured stores)")
     parser.add_argument("--target-throughput", action=Once, type=float, default=100e6,
-                        metavar="N", help="operations a second that servers and costs are for "
-                        "(default: 100e6)")
+                        metavar="N", help="operations a second for which to compute servers and "
+                        "costs (default: 100e6)")
     parser.add_argument("--server", action="append", default=[], metavar="NAME=idle_w,busy_w",
-                        help="power of a machine (its host_class) that had no meter, for modelled "
-                        "costs")
+                        help="power of a machine (its host_class) without a meter, to model costs")
     parser.add_argument("--price-max", action=Once, type=float, metavar="N",
-                        help="dollars: where the axis of purchase prices ends "
+                        help="largest purchase price on the axis, in dollars "
                         f"(default: {PRICE_MAX})")
     options = parser.parse_args(arguments)
     for name in ("target_throughput", "price_max"):
@@ -56,13 +55,13 @@ def powers_of(texts, machines):
         try:
             idle, busy = (float(part) for part in numbers.split(","))
         except ValueError as error:
-            raise ReportError(f"--server {text}: it is NAME=idle_w,busy_w") from error
+            raise ReportError(f"--server {text}: it must be NAME=idle_w,busy_w") from error
         if not 0 <= idle <= busy < float("inf"):
-            raise ReportError(f"--server {text}: 0 <= idle_w <= busy_w does not hold")
+            raise ReportError(f"--server {text}: it must have 0 <= idle_w <= busy_w")
         if name in found:
-            raise ReportError(f"--server {name}: twice")
+            raise ReportError(f"--server {name}: given twice")
         if name not in machines:
-            raise ReportError(f"--server {name}: no such machine; there are: "
+            raise ReportError(f"--server {name}: no such machine; the machines are: "
                               + ", ".join(sorted(machines)))
         found[name] = (idle, busy)
     return found
@@ -77,12 +76,12 @@ def refuse_unheeded(options, table):
         without = of[of["power_w"].isna()]
         if without.empty:
             sources = ", ".join(sorted(set(of["energy_source"])))
-            raise ReportError(f"--server {name}: its runs have their power already ({sources})")
+            raise ReportError(f"--server {name}: its runs already have a power ({sources})")
         if without["utilization"].isna().all():
-            raise ReportError(f"--server {name}: no run there tells how busy the CPUs were "
-                              "(meters.cpu_s), so its power can't be modelled")
+            raise ReportError(f"--server {name}: no run there says how busy the CPUs were "
+                              "(meters.cpu_s), so its power cannot be modelled")
     if options.price_max is not None and best["power_w"].isna().all() and not options.server:
-        raise ReportError("--price-max: nothing tells the power, so there is no figure of costs; "
+        raise ReportError("--price-max: the power is unknown, so there is no figure of costs; "
                           "--server NAME=idle_w,busy_w models it")
 
 

@@ -64,7 +64,7 @@ def check(line):
     if not isinstance(line, dict) or line.get("format") != FORMAT:
         return f'not a result: "format" must be "{FORMAT}"'
     if line.get("version") != VERSION:
-        return f"version {line.get('version')}; this program reads {VERSION}"
+        return f"it has version {line.get('version')}, but this program reads {VERSION}"
     for path, kind in REQUIRED:
         value = dig(line, path)
         if value is None:
@@ -91,11 +91,11 @@ def check_parts(line):
             return f"meters.{name} has neither a value nor a reason"
     for part in dig(line, "result.slices", []):
         if any(math.isnan(number(part, name)) for name in ("at_s", "seconds", "operations")):
-            return "result.slices has one without at_s, seconds and operations"
+            return "result.slices has an element without at_s, seconds or operations"
     for point in dig(line, "result.percentiles_us", []):
         if not (isinstance(point, list) and len(point) == 2
                 and all(not math.isnan(number({"of": of}, "of")) for of in point)):
-            return "result.percentiles_us has what is no pair of numbers"
+            return "result.percentiles_us has an element that is not a pair of numbers"
     return ""
 
 

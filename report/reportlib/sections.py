@@ -12,16 +12,16 @@ ABSENT = "not in the results"
 NONE = '<span class="none">–</span>'
 HOW = "how-to-get-a-meter"
 METERS_HOW = (
-    "On a machine of your own with a processor of Intel or AMD: <code>chmod a+r "
+    "On your own machine with an Intel or AMD processor: <code>chmod a+r "
     "/sys/class/powercap/*/energy_uj</code>, then <code>--energy rapl</code>. It counts packages "
     "and memory. Most virtual machines have no such counter.",
-    "With a GPU of NVIDIA: <code>--energy nvml</code>, or <code>rapl+nvml</code> for both.",
+    "With an NVIDIA GPU: <code>--energy nvml</code>, or <code>rapl+nvml</code> for both.",
     "With a power monitor of the MCP39F511 family at the plug, on a serial line: <code>--energy "
     "serial:/dev/ttyACM0</code>. It sees the whole server.",
     "With any other meter that writes a table of time and watts: <code>--energy csv:FILE</code>.",
-    "Without a meter: the watts of a data sheet. <code>--energy model:IDLE_W,BUSY_W</code> takes "
-    "them when measuring, and <code>report/report --server HOST=IDLE_W,BUSY_W</code> takes them "
-    "for these results. What comes of them is marked as modelled.")
+    "Without a meter: the watts of a data sheet. <code>--energy model:IDLE_W,BUSY_W</code> uses "
+    "them in a measurement, and <code>report/report --server HOST=IDLE_W,BUSY_W</code> for these "
+    "results. Values computed from them are marked as modelled.")
 
 
 def figure_cell(row, name):
@@ -65,25 +65,25 @@ def stores(page, base, runs, look, options):
     ahead_table(page, runs)
     if not plots:
         page.figure(
-            f"{base}-latency-throughput", "Latency against throughput", "A point a load: median of "
-            "the repetitions; thin lines are their ranges in both directions. Lines join open "
-            "loops by the rate that was asked for; latency counts from the intended start there. "
-            "Hollow points are closed loops, whose latency leaves out what a slow store kept from "
-            "being asked. Rings: the highest rate within the limit.",
+            f"{base}-latency-throughput", "Latency against throughput", "Each point is a load: the "
+            "median of the repetitions, with thin lines for their ranges. Lines join open loops by "
+            "the requested rate; their latency counts from the intended start. Hollow points are "
+            "closed loops, whose latency omits requests that a slow store delayed. Rings: the "
+            "highest rate within the limit.",
             runs["command"], lambda narrow: figures.latency_curves(runs, look, narrow))
         limits_table(page, runs)
     page.figure(
         f"{base}-percentiles", "Latency by percentile", f"{at} Each step to the right leaves a "
         "tenth of the operations. Strong line: the repetition with the median throughput; faint: "
-        "the others. A line ends where a single operation is left.", at_best,
+        "the others. A line ends where one operation is left.", at_best,
         lambda narrow: figures.percentiles(runs, look, narrow))
     page.figure(
         f"{base}-time", "Throughput and p99 over time", f"{at} The repetition with the median "
-        "throughput; shades reach over all repetitions.", at_best,
+        "throughput; shades cover all repetitions.", at_best,
         lambda narrow: figures.time_series(runs, look, narrow))
     if not page.figure(
-            f"{base}-cpu", "CPU time per operation", f"{at} Of the store's processes, all their "
-            f"threads. {embedded_note(best)}", at_best,
+            f"{base}-cpu", "CPU time per operation", f"{at} All threads of the store's processes. "
+            f"{embedded_note(best)}", at_best,
             lambda narrow: figures.cpu(runs, look, narrow)):
         missing(page, "CPU time per operation", best, ("cpu_s",))
     if not page.figure(
@@ -103,10 +103,10 @@ def ahead_table(page, runs):
     single = any(one.single and one.series for of in told.values() for one in of.values())
     measures = [measure.name for measure in ahead.MEASURES
                 if any(of[measure.name].why != "not measured" for of in told.values())]
-    caption = ("<b>Who is ahead</b>, and how many times as good as the next. Ahead: the worst "
+    caption = ("<b>Who is ahead</b>, and by what factor over the next. Ahead: the worst "
                "repetition is better than the best of all others.")
     if single:
-        caption += " Of single runs the better one is named: nobody knows how far they vary."
+        caption += " Of single runs the better one is named; their variation is unknown."
     page.table(caption, ["workload", *(">" + name for name in measures)], [
         [escape(workload), *(ahead_cell(of[name]) for name in measures)]
         for (_, workload), of in told.items()])
@@ -128,10 +128,10 @@ def figures_table(page, best):
     found = in_order(medians(best, ["workload", "series", "load"]), best)
     caption = ("<b>All figures</b>, " + ("each store at the load at which it did most" if several
                                          else "at " + escape(loads[0]))
-               + ". Medians, and ranges of the repetitions. CPU is of the store's processes, "
-               "client CPU of the load generator")
+               + ". Medians and ranges of the repetitions. CPU is that of the store's processes, "
+               "client CPU that of the load generator")
     if best["embedded"].any():
-        caption += "; the client of an embedded store is in the store's"
+        caption += "; an embedded store's CPU includes the client's"
     page.table(caption + ".", [
         "workload", "store", *([">load"] if several else []), "#runs", "#operations/s", "#p50 (µs)",
         "#p99 (µs)", "#p99.9 (µs)", "#CPU (µs/op)", "#client CPU (µs/op)", "#energy (µJ/op)"],
@@ -161,15 +161,15 @@ def servers_table(page, best, target):
     have_power = any(row["power_w"] == row["power_w"] for row in rows)
     caption = (f"<b>Servers for {short(target)} operations a second</b>, and their energy an hour "
                "(paper 002, table 5.2). ")
-    caption += ("Watts are of one server, the mean of the run. Idle watts are before any store "
-                "was opened. " + power_note(best) if have_power else
-                f'No meter told the watts, so dollars are open: <a href="#{HOW}">how to get a '
+    caption += ("Watts are those of one server, averaged over the run. Idle watts are from before "
+                "any store was opened. " + power_note(best) if have_power else
+                f'No meter measured watts, so dollars are unknown: <a href="#{HOW}">how to get a '
                 "meter</a>.")
     if not all(row["workload"] for row in rows):
         caption += (" <b>All, evenly</b>: each workload has an even share of the operations. The "
-                    "slow ones take most of the servers: their throughput is the harmonic mean. "
-                    "Watts and CPUs are the mean of these servers. The paper's average is by the "
-                    "arithmetic mean, for which each workload has an even share of the servers.")
+                    "slow ones need most of the servers, so the throughput is the harmonic mean. "
+                    "Watts and CPUs are means over these servers. The paper averages by the "
+                    "arithmetic mean, which gives each workload an even share of the servers.")
     page.table(caption, [
         "workload", "store", "#watts", "#idle watts", "#CPUs used (%)", "#servers",
         *(f"#$/h at ${price:g} a kWh" for price in cost.ELECTRICITY), "#over the least"], [
@@ -217,7 +217,7 @@ def embedded_note(best):
     names = list(dict.fromkeys(best[best["embedded"]]["series"]))
     if not names:
         return ""
-    return f"Embedded, so with the client's own work: {escape(', '.join(names))}."
+    return f"Embedded, so the client's work is included: {escape(', '.join(names))}."
 
 
 def energy_note(best):
@@ -271,10 +271,10 @@ def cost_figure(page, base, runs, look, options):
                 for price in prices]
 
     best = peak(runs)
-    text = (f"Servers enough for {short(options.target_throughput)} operations a second: purchase "
-            "and energy over their lifetime, an hour (paper 002, equations 5.1 to 5.3). Lines: "
-            "of the median throughput and the median watts, as in the table; shades: ranges of the "
-            f"repetitions. {power_note(best)}")
+    text = (f"Servers for {short(options.target_throughput)} operations a second: the cost of "
+            "purchase and energy over their lifetime, per hour (paper 002, equations 5.1 to 5.3). "
+            "Lines: the median throughput and the median watts, as in the table; shades: ranges of "
+            f"the repetitions. {power_note(best)}")
     page.figure(f"{base}-cost", "Cost against purchase price", text, best["command"],
                 lambda narrow: figures.cost_curves(runs, look, narrow, curve_of))
 
@@ -292,18 +292,18 @@ def meters(page, table):
                 have.setdefault(key, {})[row["series"]] = None
     if have:
         heads = ["meter", "unit", ">source", ">stores"]
-        page.table("<b>What was metered, and by what</b>", heads, [
+        page.table("<b>What was metered, and how</b>", heads, [
             [escape(name) + (' <span class="mark">modelled</span>' if modelled else ""),
              escape(UNITS.get(unit, unit)), escape(source), escape(", ".join(of))]
             for (name, unit, source, modelled), of in sorted(have.items())])
     if lack:
-        page.table("<b>Unavailable, with the reason</b>", ["meter", ">reason", ">stores"], [
+        page.table("<b>What was unavailable, and why</b>", ["meter", ">reason", ">stores"], [
             [escape(name), escape(reason), escape(", ".join(of))]
             for (name, reason), of in sorted(lack.items())])
     if not have and not lack:
         page.add('<p class="none">The results have no meters.</p>')
     if table["power_w"].isna().any():
-        page.add(f'<div class="how" id="{HOW}"><p><b>How to get a meter of energy</b></p><ul>'
+        page.add(f'<div class="how" id="{HOW}"><p><b>How to get an energy meter</b></p><ul>'
                  + "".join(f"<li>{text}</li>" for text in METERS_HOW) + "</ul></div>")
 
 
@@ -311,7 +311,7 @@ def left_out(page, rows):
     """What was to be measured and could not be."""
     if rows:
         page.section("Left out")
-        page.table("<b>What was not measured, with the reason</b>",
+        page.table("<b>What was not measured, and why</b>",
                    ["target", "workload", ">reason"],
                    [[escape(text) or "all" for text in row] for row in rows])
 
@@ -333,7 +333,7 @@ def machines(page, table):
         [escape(name.replace("_", " ")), *(value_text(machine.get(name, "–"))
                                            for machine in found.values())]
         for name in names if name != "host_class"])
-    page.table("<b>Stores and what they were started with</b>", ["store", ">settings"], [
+    page.table("<b>Stores and their settings</b>", ["store", ">settings"], [
         [escape(name), ", ".join(f"{escape(key)} = {value_text(value)}"
                                  for key, value in of.items()) or "none"]
         for (name, _), of in settings.items()])
