@@ -46,7 +46,7 @@ class Tally:
 
     def print_times(self):
         times = [f"{kind} {seconds / 60:.1f}" for kind, seconds in self.seconds.items()]
-        print(f"minutes: {', '.join(times)} (integration beside others)")
+        print(f"minutes: {', '.join(times)} (integration ran beside others)")
 
     def print_repeats(self):
         """One command for each failure, which takes the same path with the same seed."""
@@ -95,4 +95,4 @@ def show(log):
     """Prints what a failed check's log says of its failure."""
     lines = test_log.worth_showing(log.read_text(errors="replace"), LINES_SHOWN)
     print("\n".join("    | " + line for line in lines))
-    print(f"    all of it: {log.relative_to(ROOT)}", flush=True)
+    print(f"    full log: {log.relative_to(ROOT)}", flush=True)

@@ -136,13 +136,14 @@ def check(tree):
     for path, lines in files.items():
         allowed = max(FILE_LINES_MAX, allowed_files.get(path, 0))
         if lines > allowed:
-            yield Finding(path, 1, "size", f"{lines} lines, allowed are {allowed}: split the file")
+            yield Finding(path, 1, "size",
+                          f"{lines} lines, but {allowed} are allowed: split the file")
     for key, (lines, start) in functions.items():
         path, name = key.split(" ", 1)
         allowed = max(FUNCTION_LINES_MAX, allowed_functions.get(key, 0))
         if lines > allowed:
             yield Finding(path, start, "size",
-                          f"{name} has {lines} lines, allowed are {allowed}: split it")
+                          f"{name} has {lines} lines, but {allowed} are allowed: split it")
     yield from check_words(tree, recorded)
 
 
