@@ -89,7 +89,8 @@ CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& words, s
     *text = who + ": " + what + "\nTry '" + who + " --help'.";
     return Outcome::kWrong;
   };
-  if (words.empty()) return wrong("a command is missing; the commands are " + base::CommandNames(*app_));
+  if (words.empty())
+    return wrong("a command is missing; the commands are " + base::CommandNames(*app_));
   const std::string& first = words.front();
   const bool is_option = first.starts_with('-');
   if (HasCommand(first)) {
