@@ -68,7 +68,8 @@ void DeclareDurable(CLI::App* app, DurableArguments* a) {
 
 void DeclareCompaction(CLI::App* app, DurableArguments* a) {
   CompactionOptions& compaction = a->compaction;
-  app->add_option("--value", compaction.value_bytes, "bytes (100,256,1000)")->delimiter(',');
+  app->add_option("--value", compaction.value_bytes, "bytes of a value (default: 100,256,1000)")
+      ->delimiter(',');
   app->add_option("--table", compaction.table_bytes, "bytes of a table")
       ->check(CLI::Range(1 << 16, 1 << 30))
       ->capture_default_str();
@@ -93,7 +94,7 @@ void DeclareCompaction(CLI::App* app, DurableArguments* a) {
 
 void DeclareContention(CLI::App* app, DurableArguments* a) {
   ContentionOptions& contention = a->contention;
-  app->add_option("--num", contention.keys, "keys, and operations of A")
+  app->add_option("--num", contention.keys, "number of keys, and of operations of YCSB A")
       ->check(CLI::Range(1000, 1'000'000'000))
       ->capture_default_str();
   app->add_option("--value", contention.value_bytes, "bytes of values")

@@ -329,8 +329,9 @@ Result<uint64_t> MemoryOf(const std::string& text, const Trace& trace) {
       is_share ? std::round(number / 100 * static_cast<double>(BytesOfAllKeys(trace)) / kMiB)
                : number;
   if (!is_number || !(number > 0) || mb > 1 << 24 || (!is_share && mb != std::floor(mb)))
-    return Status(Code::kInvalidArgument,
-                  "-m " + text + ": whole MiB, or a share of the bytes of all keys as 10%");
+    return Status(
+        Code::kInvalidArgument,
+        "-m " + text + ": it must be whole MiB, or a share of the bytes of all keys such as 10%");
   return std::max<uint64_t>(1, static_cast<uint64_t>(mb));
 }
 

@@ -31,7 +31,7 @@ TEST(BuiltinMixes, UnknownNamesAreTold) {
   auto mix = BuiltinMix("ycsb-g");
   ASSERT_FALSE(mix);
   EXPECT_EQ(mix.error().code(), Code::kNotFound);
-  EXPECT_THAT(mix.error().ToString(), HasSubstr("'ycsb-g'; there are: ycsb-load, ycsb-a"));
+  EXPECT_THAT(mix.error().ToString(), HasSubstr("'ycsb-g'; the workloads are: ycsb-load, ycsb-a"));
   EXPECT_FALSE(BuiltinMix(kClearStep));
 }
 

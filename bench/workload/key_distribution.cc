@@ -47,13 +47,13 @@ Status ParseZipf(std::string_view text, const Words& words, KeyDistribution* key
   const auto theta = words.size() >= 2 ? NumberOf(words[1]) : std::nullopt;
   if (!theta || (words.size() != 2 && !has_ranks) || *theta < base::kZipfThetaMin ||
       *theta > base::kZipfThetaMax)
-    return BadKeys(text, fmt::format("{} takes theta, a number from {} to {}", words[0],
+    return BadKeys(text, fmt::format("{} needs theta, a number from {} to {}", words[0],
                                      base::kZipfThetaMin, base::kZipfThetaMax));
   keys->theta = *theta;
   if (!has_ranks) return Status::Ok();
   const auto ranks = words[2] == "of" ? CountOf(words[3]) : std::nullopt;
   if (!ranks || *ranks < 1 || *ranks > base::kZipfRanksMax)
-    return BadKeys(text, fmt::format("behind theta stands 'of' and a number of ranks, up to {}",
+    return BadKeys(text, fmt::format("after theta comes 'of' and a number of ranks, up to {}",
                                      base::kZipfRanksMax));
   keys->ranks = *ranks;
   return Status::Ok();

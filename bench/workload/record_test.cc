@@ -117,7 +117,7 @@ TEST(Record, MakeRefusesSizesThatCannotBe) {
     return format ? std::string() : format.error().ToString();
   };
   EXPECT_THAT(why("7", "100", false), HasSubstr("keys have 8 to 250 bytes, not 7"));
-  EXPECT_THAT(why("uniform 16 251", "100", false), HasSubstr("keys must have"));
+  EXPECT_THAT(why("uniform 16 251", "100", false), HasSubstr("keys have 8 to"));
   EXPECT_THAT(why("16", "7", false), HasSubstr("values have 8 to 1048576 bytes, not 7"));
   EXPECT_THAT(why("16", "uniform 100 1048577", false), HasSubstr("values have"));
   EXPECT_THAT(why("uniform 16 20", "100", true), HasSubstr("ordered keys must have one size"));

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "test_kit.h"
+#include "leveldb_test_kit.h"
 
 namespace weft::compat {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "leveldb/helpers/memenv.h"
 #include "leveldb/slice.h"
-#include "test_kit.h"
+#include "leveldb_test_kit.h"
 
 namespace leveldb {
 namespace {

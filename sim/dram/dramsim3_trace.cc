@@ -24,7 +24,7 @@ std::string ParseRequest(std::string_view text, TraceRequest& request) {
   if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
   uint64_t address = 0;
   if (!base::ParseNumber(digits, &address, 16)) {
-    return Quoted(words[0]) + " is no hexadecimal address of 64 bits";
+    return Quoted(words[0]) + " is not a hexadecimal address of 64 bits";
   }
   request.line = address / kLineBytes;
   request.is_write = words[1] == "WRITE";
@@ -32,7 +32,7 @@ std::string ParseRequest(std::string_view text, TraceRequest& request) {
     return Quoted(words[1]) + " is neither READ nor WRITE";
   }
   if (!base::ParseNumber(words[2], &request.clock) || request.clock < 0) {
-    return Quoted(words[2]) + " is no clock";
+    return Quoted(words[2]) + " is not a clock";
   }
   return "";
 }

@@ -121,7 +121,7 @@ std::string KeysOf(std::string_view section) {
   return keys;
 }
 
-// "[timing]", or "the text before all sections".
+// "[timing]", or "text before the first section".
 std::string Named(const std::string& section) {
   return section.empty() ? "text before the first section" : "[" + section + "]";
 }

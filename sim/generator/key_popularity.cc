@@ -31,8 +31,9 @@ Result<KeyPopularity> ParseKeyPopularity(std::string_view text) {
   }
   if (!base::ParseFinite(theta, &popularity.theta) || !(popularity.theta >= base::kZipfThetaMin) ||
       !(popularity.theta <= base::kZipfThetaMax)) {
-    return Status(Code::kInvalidArgument, fmt::format("popularity '{}': theta is {} to {}", text,
-                                                      base::kZipfThetaMin, base::kZipfThetaMax));
+    return Status(Code::kInvalidArgument,
+                  fmt::format("popularity '{}': theta must be from {} to {}", text,
+                              base::kZipfThetaMin, base::kZipfThetaMax));
   }
   return popularity;
 }

@@ -169,7 +169,7 @@ Result<PacuChoice> ParsePacu(std::string_view text) {
   PacuChoice choice{PacuKind::kOracle};
   if (!base::ParseFinite(figure, &choice.accuracy) ||
       !(choice.accuracy >= 0 && choice.accuracy <= 1)) {
-    return Invalid("--pacu '" + std::string(text) + "': an accuracy is a number from 0 to 1");
+    return Invalid("--pacu '" + std::string(text) + "': an accuracy must be a number from 0 to 1");
   }
   return choice;
 }
@@ -186,8 +186,8 @@ Result<PscuChoice> ParsePscu(std::string_view text) {
   PscuChoice choice{PscuKind::kStatic};
   if (!base::ParseNumber(figure, &choice.bytes) || choice.bytes < 1 ||
       choice.bytes > kStaticBytesMax) {
-    return Invalid(
-        fmt::format("--pscu '{}': a size is a whole number from 1 to {}", text, kStaticBytesMax));
+    return Invalid(fmt::format("--pscu '{}': a size must be a whole number from 1 to {}", text,
+                               kStaticBytesMax));
   }
   return choice;
 }

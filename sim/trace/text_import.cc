@@ -102,12 +102,12 @@ std::string AddO3(std::string_view text, Collector& collector) {
   if (words[1].empty() || !words[3].empty()) return "a line must be: INSTRUCTIONS READ [WRITTEN]";
   uint64_t plains = 0;
   if (!base::ParseNumber(words[0], &plains)) {
-    return Quoted(words[0]) + " is no number of instructions";
+    return Quoted(words[0]) + " is not a number of instructions";
   }
   for (size_t word = 1; word <= 2 && !words[word].empty(); ++word) {
     uint64_t addr = 0;
     if (!base::ParseNumber(words[word], &addr)) {
-      return Quoted(words[word]) + " is no decimal address of 64 bits";
+      return Quoted(words[word]) + " is not a decimal address of 64 bits";
     }
     std::string wrong =
         collector.Add(plains, word == 2, addr / kLineBytes * kLineBytes, kLineBytes);
@@ -147,7 +147,7 @@ class CsvLines {
     uint64_t addr = 0;
     uint64_t bytes = 0;
     if (!base::ParseNumber(fields[0], &count)) {
-      return Quoted(fields[0]) + " is no number of instructions";
+      return Quoted(fields[0]) + " is not a number of instructions";
     }
     for (const auto& [field, number] : {std::pair{fields[1], &instruction}, {fields[3], &addr}}) {
       if (!ParseHex(field, *number)) {
@@ -157,7 +157,7 @@ class CsvLines {
     if (fields[2] != "R" && fields[2] != "W") {
       return Quoted(fields[2]) + " is neither R nor W";
     }
-    if (!base::ParseNumber(fields[4], &bytes)) return Quoted(fields[4]) + " is no size";
+    if (!base::ParseNumber(fields[4], &bytes)) return Quoted(fields[4]) + " is not a size";
     if (has_last_ && count < last_) {
       return fmt::format("instruction {} is before the previous line's, {}", count, last_);
     }

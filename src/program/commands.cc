@@ -59,9 +59,9 @@ int RunHelp(const Words& words);
 constexpr Command kCommands[] = {
     {"serve", "serve clients of memcached", server::Serve},
     {"db", "look into, check, mend and change a durable store", RunDbTool},
-    {"devices", "list the processors of this machine, and test each", RunTool<tool::RunDevices>},
-    {"calibrate", "measure them for the planner", RunTool<tool::RunCalibrate>},
-    {"plan", "say what each plan would do for a workload", RunTool<tool::RunPlan>},
+    {"devices", "list this machine's processors and test each", RunTool<tool::RunDevices>},
+    {"calibrate", "measure this machine's processors for the planner", RunTool<tool::RunCalibrate>},
+    {"plan", "predict how each plan would run a workload", RunTool<tool::RunPlan>},
     {"version", "print the version", RunVersion},
     {"help", "print this text, or what a command says of itself: weft help serve", RunHelp},
 };

@@ -34,7 +34,8 @@ struct Checkpoint {
 Action DeclareCheckpoint(Arguments* arguments) {
   const auto checkpoint = std::make_shared<Checkpoint>();
   checkpoint->store.AddTo(arguments, true);
-  arguments->AddWord("TARGET", "its folder, which must not exist", &checkpoint->target);
+  arguments->AddWord("TARGET", "folder of the second store, which must not exist",
+                     &checkpoint->target);
   return [checkpoint](const Console& console) { return checkpoint->Run(console); };
 }
 

@@ -20,16 +20,15 @@ struct DbCommand {
 
 constexpr DbCommand kDbCommands[] = {
     {"dump", "print all keys and values, or one file", DeclareDump},
-    {"verify", "check every file, and change nothing", DeclareVerify},
-    {"repair", "make what is whole openable again; the rest goes to the folder DIR/lost",
-     DeclareRepair},
-    {"stats", "print what the store is made of", DeclareStats},
-    {"compact", "compact a range of keys: drop what is deleted or superseded", DeclareCompact},
+    {"verify", "check every file without changing any", DeclareVerify},
+    {"repair", "make a damaged store usable again; damaged files go to DIR/lost", DeclareRepair},
+    {"stats", "print the sizes of the store's levels and logs", DeclareStats},
+    {"compact", "compact a range of keys: drop deleted and superseded entries", DeclareCompact},
     {"get", "print a key's value", DeclareGet},
     {"put", "store a value under a key", DeclarePut},
-    {"checkpoint", "make a second store that holds what this one holds now", DeclareCheckpoint},
+    {"checkpoint", "make a second store with the present contents of this one", DeclareCheckpoint},
     {"delete", "delete a key (no error if it does not exist)", DeclareDelete},
-    {"load", "store what dump printed, as text or as JSON", DeclareLoad},
+    {"load", "store the output of dump, text or JSON", DeclareLoad},
 };
 
 // One of them on a line that is to be read.

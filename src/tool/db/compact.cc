@@ -106,11 +106,11 @@ struct Compact {
 Action DeclareCompact(Arguments* arguments) {
   const auto compact = std::make_shared<Compact>();
   compact->store.AddTo(arguments, true);
-  arguments->AddOption("--from", "KEY", "first key, with escapes; default: the store's first",
+  arguments->AddOption("--from", "KEY", "first key, with escapes (default: the store's first)",
                        &compact->from);
-  arguments->AddOption("--to", "KEY", "last key, included; default: the store's last",
+  arguments->AddOption("--to", "KEY", "last key, which is included (default: the store's last)",
                        &compact->to);
-  arguments->AddFlag("--json", "the sizes as JSON", &compact->json);
+  arguments->AddFlag("--json", "print the sizes as JSON", &compact->json);
   return [compact](const Console& console) { return compact->Run(console); };
 }
 

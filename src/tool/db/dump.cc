@@ -102,14 +102,14 @@ Action DeclareDump(Arguments* arguments) {
       "edits. Damage is reported and skipped. A bare name is looked up in DIR",
       &dump->file);
   arguments->AddOption("--from", "KEY", "first key, with escapes", &dump->from);
-  arguments->AddOption("--to", "KEY", "the key to stop before, with escapes", &dump->to);
-  arguments->AddOption("--limit", "N", "print so many entries at most", &dump->style.entries_max);
-  arguments->AddFlag("--keys", "no values", &dump->style.keys_only);
-  arguments->AddChoice("--values", "FORM", "how values are printed: escaped (default) or hex",
+  arguments->AddOption("--to", "KEY", "key to stop before, with escapes", &dump->to);
+  arguments->AddOption("--limit", "N", "print at most N entries", &dump->style.entries_max);
+  arguments->AddFlag("--keys", "print keys without values", &dump->style.keys_only);
+  arguments->AddChoice("--values", "FORM", "form of printed values: escaped (default) or hex",
                        &dump->values, {"escaped", "hex"});
-  arguments->AddFlag("--layout", "of a table file: its blocks alone", &dump->style.layout_only);
+  arguments->AddFlag("--layout", "print only the blocks of a table file", &dump->style.layout_only);
   arguments->AddFlag("--json",
-                     "an object a line: key, and value or value_hex; its strings are escaped text",
+                     "print one object a line, with key, and value or value_hex, as escaped text",
                      &dump->json);
   return [dump](const Console& console) { return dump->Run(console); };
 }

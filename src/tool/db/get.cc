@@ -56,7 +56,7 @@ Action DeclareGet(Arguments* arguments) {
   const auto get = std::make_shared<Get>();
   get->store.AddTo(arguments, false);
   arguments->AddWord("KEY", "the key, with escapes", &get->key);
-  arguments->AddFlag("--raw", "the value's bytes as they are, and nothing else", &get->raw);
+  arguments->AddFlag("--raw", "print only the bytes of the value, without escapes", &get->raw);
   return [get](const Console& console) { return get->Run(console); };
 }
 

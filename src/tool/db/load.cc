@@ -148,12 +148,11 @@ struct Load {
 Action DeclareLoad(Arguments* arguments) {
   const auto load = std::make_shared<Load>();
   load->store.AddTo(arguments, true);
-  arguments->AddOptionalWord("FILE", "what dump printed; default, or -: standard input",
-                             &load->file);
+  arguments->AddOptionalWord("FILE", "output of dump; - or none: standard input", &load->file);
   arguments->AddChoice("--values", "FORM",
-                       "how values of lines of text are written: escaped (default) or hex",
-                       &load->values, {"escaped", "hex"});
-  arguments->AddFlag("--create", "make the store where there is none", &load->create);
+                       "form of values in lines of text: escaped (default) or hex", &load->values,
+                       {"escaped", "hex"});
+  arguments->AddFlag("--create", "create the store if it does not exist", &load->create);
   return [load](const Console& console) { return load->Run(console); };
 }
 

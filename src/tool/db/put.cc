@@ -40,7 +40,7 @@ Action DeclarePut(Arguments* arguments) {
   put->store.AddTo(arguments, true);
   arguments->AddWord("KEY", "the key, with escapes", &put->key);
   arguments->AddWord("VALUE", "the value, with escapes", &put->value);
-  arguments->AddFlag("--create", "make the store where there is none", &put->create);
+  arguments->AddFlag("--create", "create the store if it does not exist", &put->create);
   return [put](const Console& console) { return put->Run(console); };
 }
 

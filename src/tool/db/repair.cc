@@ -72,7 +72,7 @@ struct Repair {
 Action DeclareRepair(Arguments* arguments) {
   const auto repair = std::make_shared<Repair>();
   repair->store.AddTo(arguments, true);
-  arguments->AddFlag("--json", "the report as JSON", &repair->json);
+  arguments->AddFlag("--json", "print the report as JSON", &repair->json);
   return [repair](const Console& console) { return repair->Run(console); };
 }
 

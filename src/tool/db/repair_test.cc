@@ -19,7 +19,7 @@ namespace {
 using base::MemoryFileSystem;
 using Model = std::map<std::string, std::string>;
 
-std::string Key(int i) {
+std::string ShortKey(int i) {
   const std::string text = std::to_string(i);
   return "key" + std::string(3 - text.size(), '0') + text;
 }
@@ -54,8 +54,8 @@ class RepairToolTest : public testing::Test {
     ASSERT_TRUE(db->Flush().ok());
     auto writer = TableWriter::Open(options, "/in.ldb");
     for (int i = 100; i < 110; i++) {
-      ASSERT_TRUE((*writer)->Put(Key(i), "ingested").ok());
-      model[Key(i)] = "ingested";
+      ASSERT_TRUE((*writer)->Put(ShortKey(i), "ingested").ok());
+      model[ShortKey(i)] = "ingested";
     }
     ASSERT_TRUE((*writer)->Finish().ok());
     const std::vector<std::string> paths = {"/in.ldb"};
@@ -69,14 +69,14 @@ class RepairToolTest : public testing::Test {
   }
   void Put(Db* db, int from, int to, const std::string& value) {
     for (int i = from; i < to; i++) {
-      ASSERT_TRUE(db->Put({}, Key(i), value + Key(i)).ok());
-      model[Key(i)] = value + Key(i);
-      ever[Key(i)].insert(value + Key(i));
+      ASSERT_TRUE(db->Put({}, ShortKey(i), value + ShortKey(i)).ok());
+      model[ShortKey(i)] = value + ShortKey(i);
+      ever[ShortKey(i)].insert(value + ShortKey(i));
     }
   }
   void Delete(Db* db, int i) {
-    ASSERT_TRUE(db->Delete({}, Key(i)).ok());
-    model.erase(Key(i));
+    ASSERT_TRUE(db->Delete({}, ShortKey(i)).ok());
+    model.erase(ShortKey(i));
   }
   std::vector<std::string> Names(const std::string& part) const {
     std::vector<std::string> found;
@@ -193,7 +193,8 @@ TEST_F(RepairToolTest, ALeftoverTableBringsNoDeletedKeyBack) {
   ASSERT_TRUE(whole.SetContents(leftover_path, leftover).ok());
   ASSERT_TRUE(whole.SetContents("/db/000999.ldb", leftover).ok());
   const auto expect_none = [&](const Model& found) {
-    for (int i = 10; i < 15; i++) EXPECT_FALSE(found.contains(Key(i))) << where << ": " << Key(i);
+    for (int i = 10; i < 15; i++)
+      EXPECT_FALSE(found.contains(ShortKey(i))) << where << ": " << ShortKey(i);
   };
   for (const std::string& path : Names("/db/")) {
     if (path == leftover_path || path == "/db/000999.ldb") continue;

@@ -238,7 +238,7 @@ Action DeclareStats(Arguments* arguments) {
   const auto stats = std::make_shared<Stats>();
   stats->store.AddTo(arguments, false);
   arguments->AddFlag("--full",
-                     "read all tables, and count values, deletions and what compression saves",
+                     "read all tables to count values and deletions, and measure compression",
                      &stats->full);
   arguments->AddFlag("--json", "as JSON", &stats->json);
   return [stats](const Console& console) { return stats->Run(console); };

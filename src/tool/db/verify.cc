@@ -61,7 +61,7 @@ struct Verify {
 Action DeclareVerify(Arguments* arguments) {
   const auto verify = std::make_shared<Verify>();
   verify->store.AddTo(arguments, false);
-  arguments->AddFlag("--json", "the findings as JSON", &verify->json);
+  arguments->AddFlag("--json", "print the findings as JSON", &verify->json);
   return [verify](const Console& console) { return verify->Run(console); };
 }
 
