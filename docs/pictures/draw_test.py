@@ -156,7 +156,7 @@ class Claims(unittest.TestCase):
     def test_the_house_is_that_of_cmake(self):
         depends = {("compat", "lsm")}
         for path in sorted(ROOT.glob("src/*/CMakeLists.txt")):
-            for names in re.findall(r"weft_module\([\w ]* DEPENDS ([^)]*)\)", path.read_text()):
+            for names in re.findall(r"weft_module\([\w/ ]* DEPENDS ([^)]*)\)", path.read_text()):
                 names = names.split("LIBRARIES")[0].split()
                 depends.update((path.parent.name, name) for name in names)
         self.assertIn("set(rooms weft_lsm", (ROOT / "compat/leveldb/CMakeLists.txt").read_text())
