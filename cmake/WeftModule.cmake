@@ -25,11 +25,12 @@ set(_weft_less_optimised -O1 "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;
 # a build, and of a sanitized one nearly all.
 set(WEFT_TEST_FLAGS ${_weft_less_optimised})
 # What a fuzzer learns from a run. A call for each comparison makes a library's tests slower by a
-# fourth, so only libraries that fuzzers feed have it. Together these are what
-# -fsanitize=fuzzer-no-link comes to, which precompiled headers would need as well.
+# fourth, so only libraries that fuzzers feed have it. Calls of memcmp stay calls, which the fuzzer sees.
+# -fsanitize=fuzzer-no-link does much the same, and precompiled headers would need it as well.
 set(WEFT_REACH_FLAGS
     $<$<BOOL:${WEFT_FUZZ}>:-fsanitize-coverage=inline-8bit-counters,pc-table>)
-set(WEFT_COMPARE_FLAGS -fsanitize-coverage=indirect-calls,trace-cmp)
+set(WEFT_COMPARE_FLAGS -fsanitize-coverage=indirect-calls,trace-cmp -fno-builtin-memcmp
+    -fno-builtin-bcmp)
 # What starts, reads command lines and prints tables takes long to compile and no time to run.
 set(WEFT_COLD_FLAGS ${_weft_less_optimised})
 if(WEFT_SANITIZE)

@@ -47,7 +47,8 @@ class XzDecoder final : public Decoder {
         return {Code::kUnsupported, "xz: liblzma does not know its kind of checksum"};
       case LZMA_OPTIONS_ERROR:
         return {Code::kCorruption, "xz: damaged, or in a form unknown to liblzma"};
-      case LZMA_FORMAT_ERROR: return {Code::kCorruption, "xz: the data after it are not xz"};
+      case LZMA_FORMAT_ERROR:
+        return {Code::kCorruption, "xz: the data after the xz stream are not xz"};
       default: return {Code::kCorruption, "xz: damaged"};
     }
   }

@@ -22,7 +22,7 @@ bool TakeNumber(std::string_view& text, Number& number) {
 // What is wrong with the line, or nullptr.
 const char* ParseIssued(std::string_view line, IssuedCommand& issued) {
   if (!TakeNumber(line, issued.clock)) return "a line must begin with a clock";
-  if (issued.clock < 0 || issued.clock > kTraceClockMax) return "the clock is too large";
+  if (issued.clock < 0 || issued.clock > kTraceClockMax) return "the clock is out of range";
   const std::string_view name = TakeWord(line);
   size_t command = 0;
   while (command < kNames.size() && kNames[command] != name) ++command;

@@ -292,6 +292,11 @@ TEST(Replan, BatchesThatWereMadeForOnePlanTakeNoneThatNeedsMore) {
       EXPECT_TRUE(runner->SetPlan(PlanOf(text), true).ok()) << text;
     ExpectRefused(runner, "[RV PP MM]cpu → [IN.search]gpu1 → [IN.insert IN.delete KC RD WR SD]cpu",
                   "gpu1");
+    // 2^64, which would be gpu0 if it wrapped around.
+    ExpectRefused(
+        runner,
+        "[RV PP MM]cpu → [IN.search]gpu18446744073709551616 → [IN.insert IN.delete KC RD WR SD]cpu",
+        "gpu18446744073709551616");
     EXPECT_TRUE(runner->SetPlan(Plan::OneStageCpu(), true).ok());
   }
 }

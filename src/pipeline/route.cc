@@ -1,12 +1,11 @@
 #include "pipeline/route.h"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "pipeline/task_times.h"
 
 namespace weft::pipeline {
@@ -26,10 +25,8 @@ Result<processor::Guard*> DeviceNamed(const std::string& name,
                                       std::span<processor::Guard* const> devices) {
   if (name == "cpu") return nullptr;
   size_t number = 0;
-  const char* const begin = name.data() + std::min(name.size(), kDevicePrefix.size());
-  const char* const end = name.data() + name.size();
-  const auto parsed = std::from_chars(begin, end, number);
-  if (!name.starts_with(kDevicePrefix) || begin == end || parsed.ptr != end)
+  if (!name.starts_with(kDevicePrefix) ||
+      !base::ParseNumber(std::string_view(name).substr(kDevicePrefix.size()), &number))
     return InvalidPlan("a stage runs on cpu, gpu0, gpu1, ..., not on '" + name + "'");
   if (number >= devices.size()) {
     return InvalidPlan("the plan names " + name + ", but " + std::to_string(devices.size()) +

@@ -1,9 +1,8 @@
 #include "processor/devices.h"
 
-#include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "processor/cpu_processor.h"
 #include "processor/cuda_devices.h"
 #include "processor/mirror/mirror_self_test.h"
@@ -41,12 +40,9 @@ DeviceInfo Cpu() { return {NewCpuProcessor()->description(), DeviceType::kCpu, "
 DeviceInfo Mirrored() { return {NewMirrorProcessor()->description(), DeviceType::kCpu, ""}; }
 
 // The N of "prefix:N".
-bool ParseNumber(std::string_view name, std::string_view prefix, uint32_t* number) {
+bool ParseIndex(std::string_view name, std::string_view prefix, uint32_t* number) {
   if (!name.starts_with(prefix) || name.substr(prefix.size(), 1) != ":") return false;
-  const std::string_view digits = name.substr(prefix.size() + 1);
-  const char* const end = digits.data() + digits.size();
-  const auto [at, error] = std::from_chars(digits.data(), end, *number);
-  return error == std::errc() && at == end;
+  return base::ParseNumber(name.substr(prefix.size() + 1), number);
 }
 
 // "none, auto, cpu, opencl:0 (PoCL), opencl:1 (Tahiti: no shared virtual memory)"
@@ -95,7 +91,7 @@ Opened OpenNamed(std::string_view name) {
   if (name == "mirror") return NewMirrorProcessor();
   for (const Kind& kind : Kinds()) {
     uint32_t number = 0;
-    if (ParseNumber(name, kind.prefix, &number)) return kind.open(number);
+    if (ParseIndex(name, kind.prefix, &number)) return kind.open(number);
   }
   return Status(Code::kNotFound, "unknown kind of device: " + std::string(name));
 }
@@ -104,7 +100,7 @@ Status RunSelfTest(Processor* processor) {
   const std::string& name = processor->description().name;
   for (const Kind& kind : Kinds()) {
     uint32_t number = 0;
-    if (ParseNumber(name, kind.prefix, &number)) return kind.test(processor);
+    if (ParseIndex(name, kind.prefix, &number)) return kind.test(processor);
   }
   const bool coupled = processor->description().memory == MemoryModel::kCoupled;
   return coupled ? SelfTest(processor) : MirrorSelfTest(processor);

@@ -1,12 +1,12 @@
 #include "processor/faulty_processor.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "processor/announce.h"
 
 namespace weft::processor {
@@ -129,9 +129,7 @@ Result<Faults> Faults::Parse(std::string_view text) {
                              : name == "memory" ? &faults.memory_bytes
                              : name == "pause"  ? &faults.pause_us
                                                 : nullptr;
-    const char* const end = digits.data() + digits.size();
-    if (number == nullptr || digits.empty() ||
-        std::from_chars(digits.data(), end, *number).ptr != end)
+    if (number == nullptr || !base::ParseNumber(digits, number))
       return Status(Code::kInvalidArgument, "unknown fault '" + std::string(part) + "'");
   }
   return faults;

@@ -110,7 +110,7 @@ Status Trial::CheckRead(uint32_t i) const {
 Status Trial::CheckValue(uint32_t i, const Stored& stored) const {
   const uint64_t at = uint64_t{columns_.value_at[i]} * 8;
   if (at + kGatherHeaderBytes + stored.value.size() > shape_.values_bytes)
-    return Wrong(i, "its value is outside the log");
+    return Wrong(i, "its value is outside the room for values");
   uint32_t header[2];  // flags, bytes
   std::memcpy(header, columns_.values + at, sizeof header);
   if (header[0] != stored.flags) return Wrong(i, "other client flags");

@@ -84,7 +84,9 @@ void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
              s.db.compactions_by_device, out);
   AddCounter("data_left_compactions_total", "Compactions that a device left to the CPU.",
              s.db.compactions_left_to_cpu, out);
-  AddCounter("data_ended_total", "Expired and flushed items that compactions dropped.",
+  AddCounter("data_ended_total",
+             "Expired and flushed items that compactions dropped or "
+             "turned into deletions.",
              s.db.compaction_keys_ended, out);
   AddGauge("data_table_bytes", "Bytes of tables on disk.", s.disk_bytes, out);
   AddGauge("data_takes_changes",

@@ -30,9 +30,9 @@ Result<FoundCalibration> FindCalibration(const ServerOptions& options,
       ScratchSizes(options.memory_bytes, options.threads, base::MemoryToBeHad());
   if (!is_named && calibration->scratch_bytes != 0 && !sizes.empty() &&
       sizes.front() > 2 * calibration->scratch_bytes) {
-    found.info =
-        fmt::format("{} was measured in {} MiB, but this server has {} MiB: measuring again",
-                    found.path, calibration->scratch_bytes >> 20, sizes.front() >> 20);
+    found.info = fmt::format(
+        "{} was measured in {} MiB, but this server would measure in {} MiB: measuring again",
+        found.path, calibration->scratch_bytes >> 20, sizes.front() >> 20);
     return found;
   }
   found.info = fmt::format("the planner uses {}, measured at {}", found.path, calibration->date);

@@ -1,12 +1,12 @@
 #include "tool/arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 
+#include "base/parse_number.h"
 #include "base/wrong_use.h"
 
 namespace weft::tool {
@@ -17,9 +17,7 @@ namespace {
 // sign and lets the number wrap around.
 std::string WhyNoNumber(std::string_view text, uint64_t max) {
   uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [next, error] = std::from_chars(text.data(), end, number);
-  if (!text.empty() && error == std::errc() && next == end && number <= max) return "";
+  if (base::ParseNumber(text, &number) && number <= max) return "";
   return "must be a number from 0 to " + std::to_string(max) + ", not " + std::string(text);
 }
 

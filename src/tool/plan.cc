@@ -1,13 +1,13 @@
 #include "tool/plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <thread>
 
 #include <fmt/format.h>
 
+#include "base/parse_number.h"
 #include "planner/search.h"
 #include "tool/arguments.h"
 #include "tool/device_list.h"
@@ -38,10 +38,8 @@ struct PlanArguments {
 Status ReadNumber(const char* name, const std::optional<std::string>& text, double low, double high,
                   double* value) {
   if (!text) return Status::Ok();
-  const char* const end = text->data() + text->size();
   double number = 0;
-  const auto parsed = std::from_chars(text->data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(number >= low && number <= high))
+  if (!base::ParseNumber(*text, &number) || !(number >= low && number <= high))
     return {Code::kInvalidArgument,
             fmt::format("{} {}: it must be a number from {} to {}", name, *text, low, high)};
   *value = number;
@@ -170,7 +168,7 @@ void AddOptions(Arguments words, PlanArguments* given) {
 
 Status Answer(const Console& console, const PlanArguments& given) {
   if (!given.workload && !given.get && !given.value)
-    return {Code::kInvalidArgument, "give --workload, or all of --get, --key, --value and --skew"};
+    return {Code::kInvalidArgument, "give --workload, or --get or --value"};
   auto profile = ProfileOf(given);
   if (!profile) return profile.error();
   planner::Conditions conditions;

@@ -1,9 +1,9 @@
 #include "compaction/device/executors.h"
 
-#include <charconv>
 #include <optional>
 #include <utility>
 
+#include "base/parse_number.h"
 #include "base/shared_module.h"
 #include "compaction/device/auto_executor.h"
 #include "compaction/device/cuda_module.h"
@@ -27,9 +27,8 @@ std::optional<int> CudaNumber(std::string_view device) {
   if (!device.starts_with(kCudaPrefix)) return std::nullopt;
   device.remove_prefix(kCudaPrefix.size());
   int number = 0;
-  const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), number);
-  const bool is_number = error == std::errc() && end == device.data() + device.size();
-  if (!is_number || number < 0 || number >= kDevicesMax) return std::nullopt;
+  if (!base::ParseNumber(device, &number) || number < 0 || number >= kDevicesMax)
+    return std::nullopt;
   return number;
 }
 

@@ -22,7 +22,8 @@ class Lines {
     name_ = path == "-" ? "standard input" : path;
     if (path == "-") {
       from_ = console.in;
-      return from_ != nullptr ? Status() : Status(Code::kInvalidArgument, name_ + ": no such file");
+      return from_ != nullptr ? Status()
+                              : Status(Code::kInvalidArgument, name_ + ": not available");
     }
     auto file = console.files->NewSequentialFile(path);
     if (!file) return file.error();
@@ -123,7 +124,7 @@ struct Load {
     if (!status.ok()) {
       return Fail(console, {status.code(), std::string(status.message()) + "; " +
                                                std::to_string(loader.stored()) +
-                                               " entries before this line were stored"});
+                                               " entries were stored before that"});
     }
     console.out << loader.stored() << " entries stored\n";
     return Exit::kOk;

@@ -214,7 +214,7 @@ TEST_F(DbUsageTest, LoadNamesTheLineThatItCannotRead) {
     input = "'a' => '1'\n'b' => '2'\n" + bad + "\n'c' => '3'\n";
     EXPECT_EQ(Run({"load", "/db", "--create"}), Exit::kCannotRun) << bad;
     EXPECT_TRUE(errors.starts_with("weft db: standard input: line 3: ")) << bad << ": " << errors;
-    EXPECT_TRUE(errors.ends_with("; 2 entries before this line were stored\n")) << errors;
+    EXPECT_TRUE(errors.ends_with("; 2 entries were stored before that\n")) << errors;
     EXPECT_EQ(std::ranges::count(errors, '\n'), 1) << errors;
     EXPECT_EQ(Run({"get", "/db", "b"}), Exit::kOk);
     EXPECT_EQ(Run({"get", "/db", "c"}), Exit::kDamaged);
