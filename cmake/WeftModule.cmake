@@ -25,8 +25,9 @@ set(_weft_less_optimised -O1 "$<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized;
 # a build, and of a sanitized one nearly all.
 set(WEFT_TEST_FLAGS ${_weft_less_optimised})
 # What a fuzzer learns from a run. A call for each comparison makes a library's tests slower by a
-# fourth, so only libraries that fuzzers feed have it. Calls of memcmp stay calls, which the fuzzer sees.
-# -fsanitize=fuzzer-no-link does much the same, and precompiled headers would need it as well.
+# fourth, so only libraries that fuzzers feed have it. Calls of memcmp stay calls, which the
+# fuzzer sees. -fsanitize=fuzzer-no-link does much the same, and precompiled headers would need it
+# as well.
 set(WEFT_REACH_FLAGS
     $<$<BOOL:${WEFT_FUZZ}>:-fsanitize-coverage=inline-8bit-counters,pc-table>)
 set(WEFT_COMPARE_FLAGS -fsanitize-coverage=indirect-calls,trace-cmp -fno-builtin-memcmp
