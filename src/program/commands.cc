@@ -58,7 +58,7 @@ int RunHelp(const Words& words);
 
 constexpr Command kCommands[] = {
     {"serve", "serve clients of memcached", server::Serve},
-    {"db", "look into, check, mend and change a durable store", RunDbTool},
+    {"db", "inspect, check, repair and change a durable store", RunDbTool},
     {"devices", "list this machine's processors and test each", RunTool<tool::RunDevices>},
     {"calibrate", "measure this machine's processors for the planner", RunTool<tool::RunCalibrate>},
     {"plan", "predict how each plan would run a workload", RunTool<tool::RunPlan>},

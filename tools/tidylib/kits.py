@@ -8,18 +8,15 @@ is that file's.
 import posixpath
 import re
 
-from tidylib.house import INCLUDE
+from tidylib import house
 from tidylib.tree import CPP, Finding
 
 HOMES = ("src/", "bench/", "sim/", "compat/")
 KIT = re.compile(r"_test_kit\.\w+$")
-TEST = re.compile(r"_(test|fuzz)\.(cc|cu)$")
-BENCH = re.compile(r"_bench\.cc$")
 
 
 def is_test(path):
-    return bool(KIT.search(path) or TEST.search(path) or path.startswith("tests/")
-                or (BENCH.search(path) and not path.startswith("bench/")))
+    return house.is_test(path) or path.startswith("tests/")
 
 
 def includers(tree):
@@ -29,7 +26,7 @@ def includers(tree):
     for file in tree.files:
         if not file.path.endswith((*CPP, ".cuh")):
             continue
-        for name in INCLUDE.findall(file.text):
+        for name in house.INCLUDE.findall(file.text):
             beside = posixpath.join(posixpath.dirname(file.path), name)
             for path in {name, "src/" + name, beside} & found.keys():
                 found[path].append(file.path)

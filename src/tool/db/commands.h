@@ -1,4 +1,4 @@
-// tool/db/commands.h: `weft db ...`: look into, check, mend and change a durable store.
+// tool/db/commands.h: `weft db ...`: inspects, checks, repairs and changes a durable store.
 //
 // Every command has a file of its own, which declares its options and does its work; commands.cc
 // has the table of all. No command makes a store or a folder where there is none, but `put
