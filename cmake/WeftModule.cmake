@@ -50,7 +50,9 @@ if(CMAKE_CROSSCOMPILING OR WEFT_SANITIZE)
 endif()
 
 # Those that take longest begin first: the last ones leave processors idle.
-set(_weft_long_tests lsm planner sim_run cache compaction sim_generator server tool)
+set(_weft_long_tests
+    lsm planner sim_run cache compaction sim_generator server tool pipeline bench_pipeline
+    processor table sim_command bench_drive)
 
 # Makes a program of GoogleTest cases one of the unit tests.
 function(weft_unit_test target)

@@ -13,6 +13,7 @@
 
 namespace weft::sim {
 
+using base::Stride;
 using base::TestSeed;
 
 inline Preset PresetNamed(std::string_view name) { return FindPreset(name).value(); }

@@ -115,9 +115,11 @@ TEST_F(UnitsTest, ExhaustedAsksForAllObjectsOfEachBucket) {
 }
 
 TEST_F(UnitsTest, EachLineHasOneOutcome) {
+  uint32_t number = 0;
   for (const char* pacu : {"exhausted", "insitu", "hittable", "oracle:0.5"}) {
     for (const char* pscu : {"exact", "runtime", "static:512", "dynamic"}) {
       for (int variant = 0; variant < 4; ++variant) {
+        if (number++ % base::Stride(64) != 0) continue;
         SCOPED_TRACE(std::string(pacu) + " " + pscu + " " + std::to_string(variant));
         options_ = {};
         if (variant == 1) options_.port.buffer_lines = 64;

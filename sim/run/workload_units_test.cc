@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/seed_test_kit.h"
 #include "sim/generator/workload_options.h"
 #include "sim/run/run_test_kit.h"
 
@@ -78,7 +79,9 @@ TEST_F(WorkloadUnitsTest, InSituIsRightButForTagsAlike) {
 TEST_F(WorkloadUnitsTest, ASizeThatIsAllValuesIsTheExactOne) {
   workload_.source = "fixedk";
   workload_.ops = 5000;
+  uint32_t number = 0;
   for (const int value : {128, 256, 512}) {
+    if (number++ % base::Stride(3) != 0) continue;
     workload_.mix = "fixed:" + std::to_string(value);
     const std::string fixed_size = "static:" + std::to_string(value);
     const UnitRun exact = Play({.pacu = "insitu"});
@@ -99,7 +102,9 @@ TEST_F(WorkloadUnitsTest, ASizeThatIsAllValuesIsTheExactOne) {
 
 TEST_F(WorkloadUnitsTest, ExhaustedMovesAllObjectsOfEachBucket) {
   workload_.source = "fixedk";
+  uint32_t number = 0;
   for (const int k : {1, 2, 8}) {
+    if (number++ % base::Stride(3) != 0) continue;
     workload_.util = "exact:" + std::to_string(k);
     const UnitRun run = Play({.pacu = "exhausted"});
     EXPECT_EQ(run.counts.objects, run.counts.triggers * k);
@@ -115,8 +120,10 @@ TEST_F(WorkloadUnitsTest, EachLineHasOneOutcomeAndSeedsRepeat) {
   workload_.mix = "10";
   workload_.util = "poisson:5";
   workload_.ops = 800;
+  uint32_t number = 0;
   for (const char* pacu : {"exhausted", "insitu", "hittable", "oracle:0.5"}) {
     for (const char* pscu : {"exact", "runtime", "static:256", "dynamic"}) {
+      if (number++ % base::Stride(16) != 0) continue;
       SCOPED_TRACE(std::string(pacu) + " " + pscu);
       const UnitRun run = Play({.pacu = pacu, .pscu = pscu});
       EXPECT_GT(run.result.prefetch.asked, 800);

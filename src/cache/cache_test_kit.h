@@ -16,6 +16,7 @@
 namespace weft::cache {
 
 using base::Rounds;
+using base::Stride;
 using base::TestSeed;
 
 // The i-th of the keys that a test makes up.
