@@ -176,8 +176,10 @@ TEST(Commands, OfASweepAndAnExperimentToo) {
         "efficiency --records 5 --data-fraction 0.1", "pipeline --strict", "alternation --strict",
         "prefetch --strict", "alternation --energy model:1,2",
         "run --target start:weft --workload ycsb-load --multi-get --depth 8",
+        "run --target weft --workload ycsb-load --threads 2 --fill-threads 1",
         "run --target weft --workload ycsb-load --threads 2 --load-threads 1",
-        "block-cache --block-cache 5", "bandwidth --load-threads 3"})
+        "block-cache --block-cache 5", "bandwidth --load-threads 3",
+        "bandwidth --fill-threads 3", "run --target weft --load-threads 1 --fill-threads 1"})
     EXPECT_NE(FaultOfCommand(line), "") << line;
 }
 

@@ -69,7 +69,7 @@ TEST(DriveCommands, WhatASessionCannotBeginAtOnceIsRefused) {
 TEST(DriveCommands, AnOptionThatTheWorkloadsLeaveWithoutAUseIsRefused) {
   for (const char* option : {"--seconds", "--warmup", "--rate"}) {
     EXPECT_EQ(FaultOfLine(std::string("run --target weft --workload ycsb-load ") + option + " 3"),
-              std::string(option) + ": a load stores all records as fast as it can");
+              std::string(option) + ": a fill stores all records as fast as it can");
     EXPECT_EQ(
         FaultOfLine(std::string("run --target weft --workload ycsb-load,ycsb-a ") + option + " 3"),
         "");

@@ -76,24 +76,24 @@ Status Driver::Prepare(const OperationMix& mix) {
   if (!status.ok()) return status;
   if (const std::string why = WhyNot(*opened_.target, mix); !why.empty())
     return {Code::kUnsupported, why};
-  if (mix.loads) return Status::Ok();
+  if (mix.fills) return Status::Ok();
   if (!opened_.stored || opened_.space->acknowledged() != mix.records) {
-    auto stored = Store(mix, options_.load, {});
-    if (!stored) return Failed(mix, stored.error());
+    auto filled = Fill(mix, options_.load, {});
+    if (!filled) return Failed(mix, filled.error());
   }
   opened_.target->WaitUntilQuiet(options_.quiet_s);
   return Status::Ok();
 }
 
-Result<LoadFigures> Driver::Store(const OperationMix& mix, LoadOptions load, const Notes& notes) {
+Result<LoadFigures> Driver::Fill(const OperationMix& mix, LoadOptions load, const Notes& notes) {
   opened_.stored.reset();
   Status status = opened_.target->Clear();
   if (!status.ok()) return status;
   opened_.space = std::make_unique<RecordSpace>();
   load.rate.reset();
   load.seconds = load.warmup_s = 0;
-  if (options_.load_threads > 0) load.threads = options_.load_threads;
-  auto figures = RunOnce(mix.loads ? mix : LoadOf(mix), load, notes);
+  if (options_.fill_threads > 0) load.threads = options_.fill_threads;
+  auto figures = RunOnce(mix.fills ? mix : FillOf(mix), load, notes);
   if (figures) opened_.stored = mix;
   return figures;
 }
@@ -103,7 +103,7 @@ Result<LoadFigures> Driver::Run(const OperationMix& mix, LoadOptions load, const
   if (!status.ok()) return status;
   if (!load.rate) load.rate = mix.rate;
   load.seed += static_cast<uint64_t>(context_.repetition);
-  auto figures = mix.loads ? Store(mix, load, notes) : RunOnce(mix, load, notes);
+  auto figures = mix.fills ? Fill(mix, load, notes) : RunOnce(mix, load, notes);
   if (!figures) return Failed(mix, figures.error());
   if (mix.ShareOf(OperationKind::kDelete) > 0) opened_.stored.reset();
   return figures;

@@ -3,7 +3,7 @@
 //
 // Contents   A workload's records are stored before it if they are not there. They stay for the
 //            next workload, if that has the same records, until a workload has added or removed
-//            some. So YCSB's order is load, A, B, C, F, D, load, E.
+//            some. So YCSB's order is fill, A, B, C, F, D, fill, E.
 //
 // Threads   one owner.
 // Errors    kInvalidArgument: no such target. kUnsupported: this build or machine lacks it, or it
@@ -39,10 +39,10 @@ class Driver {
   void ExpectScans() { target_options_.scans = true; }
 
   // Opens the target, if need be, sees that it has the records of `mix` and no others, and waits
-  // until it is quiet. Storing records is a separate run in the log. kUnsupported: see above.
+  // until it is quiet. The fill is a separate run in the log. kUnsupported: see above.
   Status Prepare(const OperationMix& mix);
-  // Prepare, then the run; for a workload that loads, storing is the run. Without a `load.rate`,
-  // the workload's counts; a workload that loads is a closed loop, whatever the rate. The members
+  // Prepare, then the run; for a workload that fills, the fill is the run. Without a `load.rate`,
+  // the workload's counts; a workload that fills is a closed loop, whatever the rate. The members
   // that `notes` gives are added to the line in the log; an error of `notes` ends the run without a
   // line. A run in which nothing ended has no line either, and the log says so.
   using Notes =
@@ -70,7 +70,7 @@ class Driver {
   };
 
   Status Open(const OperationMix& mix);
-  Result<LoadFigures> Store(const OperationMix& mix, LoadOptions load, const Notes& notes);
+  Result<LoadFigures> Fill(const OperationMix& mix, LoadOptions load, const Notes& notes);
   Result<LoadFigures> RunOnce(const OperationMix& mix, const LoadOptions& load, const Notes& notes);
   void TellWithoutEnergy(const Readings& readings);
   Status Failed(const OperationMix& mix, const Status& status);

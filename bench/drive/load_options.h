@@ -26,7 +26,7 @@ struct LoadOptions {
   int batch = 0;     // submitted at once; 0: depth. Open loop: whatever is due
   std::optional<RateSchedule> rate = std::nullopt;
   double warmup_s = 0;            // carried out, not counted
-  double seconds = 0;             // 0: until the workload is over, as a load is
+  double seconds = 0;             // 0: until the workload is over, as a fill is
   double slice_s = 1;             // of the time series
   double patience_s = 10;         // without any answer: then the run fails
   bool missing_is_wrong = false;  // the store may lose nothing: it is no cache

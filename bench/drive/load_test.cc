@@ -311,7 +311,7 @@ TEST(Load, WaitingForASessionCounts) {
   EXPECT_GE(figures->latency_ns.max(), 400'000'000u) << "the last one waits for half a second";
 }
 
-TEST(Load, ALoadStoresEachRecordOnce) {
+TEST(Load, AFillStoresEachRecordOnce) {
   base::Mutex mutex;
   std::vector<int> stored(1000);
   ScriptedTarget target([&](const Operation& operation) {
@@ -321,8 +321,8 @@ TEST(Load, ALoadStoresEachRecordOnce) {
     return OutcomeKind::kDone;
   });
   RecordSpace space;
-  const OperationMix load = LoadOf(SmallMix("ycsb-a"));
-  auto figures = RunLoad(&target, load, &space, {.threads = 3, .depth = 7});
+  const OperationMix fill = FillOf(SmallMix("ycsb-a"));
+  auto figures = RunLoad(&target, fill, &space, {.threads = 3, .depth = 7});
   ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
   EXPECT_EQ(figures->operations, 1000u);
   EXPECT_EQ(space.acknowledged(), 1000u);

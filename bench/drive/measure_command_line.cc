@@ -82,18 +82,18 @@ void RefuseUnheededByWorkloads(const CLI::App& app, const MeasureOptions& option
     throw CLI::ValidationError(
         "--batch", "an open loop (a workload's rate) begins operations when they are due");
   const auto reads = [](const OperationMix& mix) {
-    return !mix.loads && mix.ShareOf(OperationKind::kRead) > 0;
+    return !mix.fills && mix.ShareOf(OperationKind::kRead) > 0;
   };
   if (IsGiven(app, "--multi-get") && std::none_of(mixes->begin(), mixes->end(), reads))
     throw CLI::ValidationError("--multi-get", "no workload reads");
-  const auto loads = [](const OperationMix& mix) { return mix.loads; };
-  if (!std::all_of(mixes->begin(), mixes->end(), loads)) return;
+  const auto fills = [](const OperationMix& mix) { return mix.fills; };
+  if (!std::all_of(mixes->begin(), mixes->end(), fills)) return;
   for (const char* name : {"--rate", "--seconds", "--warmup"}) {
     if (IsGiven(app, name))
-      throw CLI::ValidationError(name, "a load stores all records as fast as it can");
+      throw CLI::ValidationError(name, "a fill stores all records as fast as it can");
   }
-  if (IsGiven(app, "--threads") && options.load_threads > 0)
-    throw CLI::ValidationError("--threads", "--load-threads store the records");
+  if (IsGiven(app, "--threads") && options.fill_threads > 0)
+    throw CLI::ValidationError("--threads", "--fill-threads store the records");
 }
 
 // What is found by meters alone, or stands in files alone, would be lost.
@@ -137,12 +137,15 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
                   "value sizes instead of the workload's own: 1000, 'uniform 8 64', ...");
   app->add_option(
       "--rate", options->rate,
-      "scheduled operations a second (not for loads): 10000, '1000 for 10s, 5000 for 5s', ...");
+      "scheduled operations a second (not for fills): 10000, '1000 for 10s, 5000 for 5s', ...");
   AddLoad(app, &options->load);
-  app->add_option("--load-threads", options->load_threads,
+  app->add_option("--fill-threads", options->fill_threads,
                   "threads that store the records; 0: as many as --threads")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
+  app->add_option("--load-threads", options->fill_threads, "the old name of --fill-threads")
+      ->check(CLI::Range(0, 1024))
+      ->group("");  // no help lists it
   AddTarget(app, &options->target);
   app->add_option("--energy", options->meters.energy,
                   "energy meter: auto, rapl, nvml, serial:/dev/..., csv:FILE, model:IDLE_W,BUSY_W")
@@ -164,6 +167,8 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
     // A file of one's own comes before workloads that stand there as a default.
     if (IsGiven(*app, "--workload-file") && !IsGiven(*app, "--workload"))
       options->workloads.clear();
+    if (IsGiven(*app, "--load-threads") && IsGiven(*app, "--fill-threads"))
+      throw CLI::ValidationError("--load-threads", "is the old name of --fill-threads");
     RefuseUnheededByTargets(*app, options->targets);
     RefuseUnheededByWorkloads(*app, *options);
     RefuseUnheededByDepth(*app, *options);

@@ -26,7 +26,7 @@ struct MeasureOptions {
   std::string key_bytes = {}, value_bytes = {};  // size_distribution.h; empty: the workload's own
   std::string rate = {};                         // rate_schedule.h; empty: the workload's, or none
   LoadOptions load{.warmup_s = 0.5, .seconds = 5};
-  int load_threads = 0;  // that store the records first; 0: as many as measure
+  int fill_threads = 0;  // that fill the store first; 0: as many as measure
   TargetOptions target = {};
   MeterOptions meters = {};
   double idle_s = 3;  // for measuring the machine's idle power, before the first run

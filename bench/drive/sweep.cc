@@ -190,7 +190,7 @@ Status RunSweep(const SweepOptions& options) {
   auto mixes = MixesOf(measure);
   if (!mixes) return mixes.error();
   for (const OperationMix& mix : *mixes) {
-    if (mix.loads || mix.rate)
+    if (mix.fills || mix.rate)
       return {Code::kInvalidArgument,
               mix.name + ": a sweep sets its own rates and needs workloads that do not end"};
   }

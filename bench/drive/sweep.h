@@ -18,7 +18,7 @@
 //            late. The records that inserting workloads have added are removed before each run.
 //
 // Threads    one at a time.
-// Errors     as bench/drive/measure.h; kInvalidArgument for workloads that load or have a rate.
+// Errors     as bench/drive/measure.h; kInvalidArgument for workloads that fill or have a rate.
 #pragma once
 
 #include <vector>

@@ -76,7 +76,7 @@ TEST_F(SweepTest, MeasuresTheTopAndEachRate) {
   const Status status = Sweep();
   ASSERT_TRUE(status.ok()) << status.ToString();
   const auto lines = Lines();
-  ASSERT_EQ(4u, lines.size());  // with the load of the records
+  ASSERT_EQ(4u, lines.size());  // with the fill
   EXPECT_EQ("top", lines[1]["sweep"]["part"]);
   EXPECT_EQ("closed", lines[1]["load"]["loop"]);
   EXPECT_EQ(4u, lines[1]["result"]["slices"].size());

@@ -43,14 +43,14 @@ Status RunBlockCache(const BlockCacheOptions& options) {
   auto mixes = ScaledMixes(options.experiment);
   if (!mixes) return mixes.error();
   for (const OperationMix& mix : *mixes) {
-    if (mix.loads) return {Code::kInvalidArgument, mix.name + ": a load does not read"};
+    if (mix.fills) return {Code::kInvalidArgument, mix.name + ": a fill does not read"};
   }
   auto log = RunLog::Open(measure.log);
   if (!log) return log.error();
   log->PrintHead();
   const int cpus = static_cast<int>(UsableCpus().size());
   measure.load.threads = options.threads_per_hardware_thread * cpus;
-  if (measure.load_threads == 0) measure.load_threads = cpus;
+  if (measure.fill_threads == 0) measure.fill_threads = cpus;
   Status first;
   for (const OperationMix& mix : *mixes) {
     for (const double fraction : options.fractions) {

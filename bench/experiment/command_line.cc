@@ -7,6 +7,15 @@
 #include "bench/experiment/oversubscription.h"
 
 namespace weft::bench {
+namespace {
+
+// Of experiments that choose them otherwise.
+void RemoveThreads(CLI::App* app) {
+  for (const char* name : {"--threads", "--load-threads", "--fill-threads"})
+    app->remove_option(app->get_option(name));
+}
+
+}  // namespace
 
 void AddExperiment(CLI::App* app, ExperimentOptions* options) {
   AddMeasure(app, &options->measure);
@@ -23,8 +32,7 @@ void AddExperiment(CLI::App* app, ExperimentOptions* options) {
 
 void AddEfficiency(CLI::App* app, EfficiencyOptions* options) {
   AddExperiment(app, &options->experiment);
-  app->remove_option(app->get_option("--threads"));
-  app->remove_option(app->get_option("--load-threads"));
+  RemoveThreads(app);
   app->add_option("--threads", options->threads,
                   "client threads of each run; 0: all hardware threads")
       ->delimiter(',')
@@ -34,8 +42,7 @@ void AddEfficiency(CLI::App* app, EfficiencyOptions* options) {
 
 void AddBandwidth(CLI::App* app, BandwidthOptions* options) {
   AddExperiment(app, &options->experiment);
-  app->remove_option(app->get_option("--threads"));
-  app->remove_option(app->get_option("--load-threads"));
+  RemoveThreads(app);
   app->add_option("--threads", options->threads,
                   "threads of the client and as many of the hog; 0: four, or half the cores")
       ->check(CLI::Range(0, 1024))
@@ -48,8 +55,7 @@ void AddBandwidth(CLI::App* app, BandwidthOptions* options) {
 
 void AddOversubscription(CLI::App* app, OversubscriptionOptions* options) {
   AddExperiment(app, &options->experiment);
-  app->remove_option(app->get_option("--threads"));
-  app->remove_option(app->get_option("--load-threads"));
+  RemoveThreads(app);
   app->add_option("--per-hardware-thread", options->threads_per_hardware_thread,
                   "client threads per hardware thread, one number a run")
       ->delimiter(',')

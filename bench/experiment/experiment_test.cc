@@ -146,7 +146,7 @@ TEST_F(ExperimentTest, BlockCacheOfWhatHasNone) {
   EXPECT_THAT(RunBlockCache(options).ToString(), HasSubstr("weft-cache has no block cache"));
   MakeSmall(&options.experiment, "weft");
   options.experiment.measure.workloads = {"ycsb-load"};
-  EXPECT_THAT(RunBlockCache(options).ToString(), HasSubstr("a load does not read"));
+  EXPECT_THAT(RunBlockCache(options).ToString(), HasSubstr("a fill does not read"));
 }
 
 TEST_F(ExperimentTest, BandwidthFromTheFullHogToNone) {
@@ -180,7 +180,7 @@ TEST_F(ExperimentTest, BandwidthFromTheFullHogToNone) {
   const bool is_whole = std::none_of(lines.begin(), lines.end(), NothingEnded);
   EXPECT_TRUE(!is_whole || got[1] + got[0.25] > 0);
   EXPECT_EQ(0, got[0]);
-  EXPECT_EQ("hog at 100 %", lines[0].at("setting"));  // a load ends whenever it has stored all
+  EXPECT_EQ("hog at 100 %", lines[0].at("setting"));  // a fill ends whenever it has stored all
   EXPECT_EQ("no hog", lines[4].at("setting"));
 }
 

@@ -227,7 +227,7 @@ Status RunAlternation(const AlternationOptions& given, Report& report) {
   if (!contenders) return contenders.error();
   auto calibration = CalibrationFor(pipeline, **devices);
   if (!calibration) return calibration.error();
-  auto data = DataSet::Load(*workloads, DataSetOptionsOf(pipeline, **devices));
+  auto data = DataSet::Fill(*workloads, DataSetOptionsOf(pipeline, **devices));
   if (!data) return data.error();
   Course course{&pipeline,      *workloads, {},
                 *contenders,    {},         *calibration ? &**calibration : nullptr,

@@ -103,7 +103,7 @@ TEST(DataSet, OfSeveralSizesHasAsManyBytesOfEach) {
                                            *ParseWorkload("K8-G100-S")};
   DataSetOptions options;
   options.memory_bytes = 32u << 20;
-  auto data = DataSet::Load(workloads, options);
+  auto data = DataSet::Fill(workloads, options);
   ASSERT_TRUE(data) << data.error().ToString();
   const uint64_t small = (*data)->objects(workloads[0]), large = (*data)->objects(workloads[1]);
   EXPECT_EQ((*data)->objects(workloads[2]), small);
@@ -123,7 +123,7 @@ TEST(DataSet, OfSeveralSizesHasAsManyBytesOfEach) {
 TEST(DataSet, KeysOfOneSizeHaveValuesOfOne) {
   std::vector<Workload> workloads = {*ParseWorkload("K8-G50-U"), *ParseWorkload("K8-G95-U")};
   workloads[1].value_bytes = 64;
-  auto data = DataSet::Load(workloads, {});
+  auto data = DataSet::Fill(workloads, {});
   ASSERT_FALSE(data);
   EXPECT_EQ(data.error().code(), Code::kInvalidArgument);
 }

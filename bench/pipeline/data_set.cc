@@ -18,12 +18,12 @@ constexpr uint64_t kObjectHeadBytes = 8;
 constexpr double kIndexBytesPerObject = 64 / (8 * 0.75);  // as the store sizes it when told
 constexpr uint64_t kObjectBytesMax = 2048;  // with room for every workload's; small, so that the
                                             // log keeps little for the largest object
-constexpr uint64_t kPartObjects = 1 << 14;  // claimed by a loading thread at a time
+constexpr uint64_t kPartObjects = 1 << 14;  // claimed by a filling thread at a time
 
-// Loads parts of the numbers through a pipeline of its own, until there are none left.
-class Loader : public pipeline::Sink {
+// Stores parts of the numbers through a pipeline of its own, until there are none left.
+class Filler : public pipeline::Sink {
  public:
-  Loader(cache::Store* store, const Workload& workload)
+  Filler(cache::Store* store, const Workload& workload)
       : store_(store),
         key_bytes_(workload.key_bytes),
         value_bytes_(workload.value_bytes),
@@ -37,7 +37,7 @@ class Loader : public pipeline::Sink {
   bool is_ready() const { return session_ != nullptr; }
   uint64_t failed() const { return failed_; }
 
-  void Load(uint64_t begin, uint64_t end) {
+  void Fill(uint64_t begin, uint64_t end) {
     while (begin < end) {
       batch_.Clear();
       const uint32_t source = batch_.AddSource(INT64_MAX / 2);
@@ -89,7 +89,7 @@ uint64_t SegmentsThatFit(cache::Store* store) {
 
 }  // namespace
 
-Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloads,
+Result<std::unique_ptr<DataSet>> DataSet::Fill(std::span<const Workload> workloads,
                                                const DataSetOptions& options) {
   // The constructor is private so that no data set exists without its objects; owned at once.
   auto data = std::unique_ptr<DataSet>(new DataSet);
@@ -132,7 +132,7 @@ Result<std::unique_ptr<DataSet>> DataSet::Load(std::span<const Workload> workloa
                       kind.workload.name, options.memory_bytes >> 20, UINT32_MAX));
   }
   for (const Kind& kind : data->kinds_)
-    if (Status status = data->LoadAll(kind, options.threads); !status.ok()) return status;
+    if (Status status = data->FillAll(kind, options.threads); !status.ok()) return status;
   return data;
 }
 
@@ -153,37 +153,37 @@ uint64_t DataSet::objects(const Workload& workload) const {
   return 0;
 }
 
-Status DataSet::LoadAll(const Kind& kind, int threads) {
+Status DataSet::FillAll(const Kind& kind, int threads) {
   const uint64_t start_ns = base::NowNs();
-  std::vector<std::unique_ptr<Loader>> loaders;
+  std::vector<std::unique_ptr<Filler>> fillers;
   for (int i = 0; i < threads; ++i) {
-    loaders.push_back(std::make_unique<Loader>(store_.get(), kind.workload));
-    if (!loaders.back()->is_ready())
+    fillers.push_back(std::make_unique<Filler>(store_.get(), kind.workload));
+    if (!fillers.back()->is_ready())
       return {Code::kNoMemory, fmt::format("the store has no session for thread {}", i)};
   }
-  std::atomic<uint64_t> next{0}, loaded{0};
+  std::atomic<uint64_t> next{0}, filled{0};
   std::vector<std::thread> crew;
-  for (const auto& loader : loaders) {
-    crew.emplace_back([&, worker = loader.get()] {
+  for (const auto& filler : fillers) {
+    crew.emplace_back([&, worker = filler.get()] {
       for (uint64_t at; (at = next.fetch_add(kPartObjects)) < kind.objects;) {
         const uint64_t end = std::min(kind.objects, at + kPartObjects);
-        worker->Load(at, end);
-        loaded += end - at;
+        worker->Fill(at, end);
+        filled += end - at;
       }
     });
   }
-  for (uint64_t shown_ns = start_ns; loaded < kind.objects;) {
+  for (uint64_t shown_ns = start_ns; filled < kind.objects;) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
     if (base::NowNs() - shown_ns < 500'000'000) continue;
     shown_ns = base::NowNs();
-    Progress(fmt::format("pipeline/{}: loaded {} of {} objects", kind.workload.name,
-                         Short(static_cast<double>(loaded.load())),
+    Progress(fmt::format("pipeline/{}: stored {} of {} objects", kind.workload.name,
+                         Short(static_cast<double>(filled.load())),
                          Short(static_cast<double>(kind.objects))));
   }
   for (std::thread& thread : crew) thread.join();
-  load_s_ += static_cast<double>(base::NowNs() - start_ns) * 1e-9;
+  fill_s_ += static_cast<double>(base::NowNs() - start_ns) * 1e-9;
   uint64_t failed = 0;
-  for (const auto& loader : loaders) failed += loader->failed();
+  for (const auto& filler : fillers) failed += filler->failed();
   if (failed == 0) return Status::Ok();
   return {Code::kNoMemory, fmt::format("{} of {} objects could not be stored in {} MiB", failed,
                                        kind.objects, store_->memory_limit() >> 20)};

@@ -3,11 +3,11 @@
 //
 // Objects   numbers [0, count) for each size of key: as many as the memory holds besides the index
 //           and the segments that the log keeps free, times `fill`; as many bytes for each size.
-//           All threads load them through the pipeline.
+//           All threads store them through the pipeline.
 // Versions  a writer says which pass over its requests it begins before it stores anything in it.
-//           So whatever a reader finds is of the load or of a pass that was begun; anything else
+//           So whatever a reader finds is of the fill or of a pass that was begun; anything else
 //           was never stored.
-// Threads   Load: one, which starts its own. BeginPass: the writer. WasStored: any.
+// Threads   Fill: one, which starts its own. BeginPass: the writer. WasStored: any.
 #pragma once
 
 #include <array>
@@ -33,9 +33,9 @@ struct DataSetOptions {
 
 class DataSet {
  public:
-  // Opens a store and loads it. kInvalidArgument: too little memory, or too much, or keys of one
+  // Opens a store and fills it. kInvalidArgument: too little memory, or too much, or keys of one
   // size with values of two. kNoMemory: a store failed. Also the errors of Store::Open.
-  static Result<std::unique_ptr<DataSet>> Load(std::span<const Workload> workloads,
+  static Result<std::unique_ptr<DataSet>> Fill(std::span<const Workload> workloads,
                                                const DataSetOptions& options);
 
   // What an object of the workload takes in the store's log.
@@ -43,7 +43,7 @@ class DataSet {
 
   cache::Store& store() { return *store_; }
   uint64_t objects() const;  // of all sizes
-  // REQUIRES: it was loaded for the workload, or for one of these sizes
+  // REQUIRES: it was filled for the workload, or for one of these sizes
   uint64_t objects(const Workload& workload) const;
   // Since the store was opened.
   uint64_t evictions() const { return store_->Stats().evictions; }
@@ -53,7 +53,7 @@ class DataSet {
     store_->SumCounters(&sum);
     return sum.victim_looks.value();
   }
-  double load_s() const { return load_s_; }
+  double fill_s() const { return fill_s_; }
 
   // REQUIRES: 0 < writer < kWriters. Returns the pass.
   uint32_t BeginPass(uint32_t writer) {
@@ -78,11 +78,11 @@ class DataSet {
   };
 
   DataSet() = default;
-  Status LoadAll(const Kind& kind, int threads);
+  Status FillAll(const Kind& kind, int threads);
 
   std::unique_ptr<cache::Store> store_;
   std::vector<Kind> kinds_;
-  double load_s_ = 0;
+  double fill_s_ = 0;
   std::array<Passes, kWriters> passes_;
 };
 

@@ -20,7 +20,7 @@
 namespace weft::bench {
 
 struct Version {
-  uint32_t writer = 0;  // below kWriters; 0: the load
+  uint32_t writer = 0;  // below kWriters; 0: the fill
   uint32_t pass = 0;
   bool operator==(const Version&) const = default;
 };

@@ -24,7 +24,7 @@ nlohmann::json WorkloadDetails(const PipelineOptions& options, const Workload& w
           {"memory_mb", options.memory_mb},
           {"objects", data.objects()},
           {"fill", options.fill},
-          {"load_s", data.load_s()},
+          {"load_s", data.fill_s()},
           {"attach_s", attach_s},
           {"evictions", data.evictions()},
           {"threads", options.threads},
@@ -119,7 +119,7 @@ Status Prepare(const PipelineOptions& options, const Workload& workload, Bed* be
     bed->devices->Detach();
     bed->ceiling.reset();
     bed->data.reset();  // first, for its memory
-    auto data = DataSet::Load({&workload, 1}, DataSetOptionsOf(options, *bed->devices));
+    auto data = DataSet::Fill({&workload, 1}, DataSetOptionsOf(options, *bed->devices));
     if (!data) return data.error();
     bed->data = std::move(*data);
     const uint64_t start_ns = base::NowNs();

@@ -124,7 +124,7 @@ TEST(PipelineBench, IntervalsFollowOneAnotherOverOneDataSet) {
   for (size_t i = 0; i < 4; ++i) {
     EXPECT_EQ(lines[i]["case"], names[i]);
     EXPECT_EQ(lines[i]["details"]["interval_us"], i < 2 ? 300 : 1000);
-    EXPECT_EQ(lines[i]["details"]["load_s"], lines[0]["details"]["load_s"]) << "loaded once";
+    EXPECT_EQ(lines[i]["details"]["load_s"], lines[0]["details"]["load_s"]) << "filled once";
   }
 }
 
@@ -243,7 +243,7 @@ class Spoiled : public testing::Test {
     DataSetOptions data_options;
     data_options.memory_bytes = kMemoryMb << 20;
     data_options.fill = 0.1;
-    auto data = DataSet::Load({&workload_, 1}, data_options);
+    auto data = DataSet::Fill({&workload_, 1}, data_options);
     ASSERT_TRUE(data);
     data_ = std::move(*data);
     devices_ = std::move(*Devices::Open({}));
@@ -306,7 +306,7 @@ TEST_F(Spoiled, AMissWithoutEvictionsEndsTheRun) {
   EXPECT_NE(status.message().find("missed"), std::string::npos) << status.ToString();
 }
 
-// As many objects as fit are loaded: none is evicted again, and little memory is left over.
+// As many objects as fit are stored: none is evicted again, and little memory is left over.
 TEST(DataSet, FillsTheMemoryWithoutEvictions) {
   for (const int threads : {1, 3})
     for (const char* name : {"K8-G100-U", "K16-G100-U", "K32-G100-U", "K128-G100-U"}) {
@@ -314,7 +314,7 @@ TEST(DataSet, FillsTheMemoryWithoutEvictions) {
       DataSetOptions options;
       options.memory_bytes = kMemoryMb << 20;
       options.threads = threads;
-      auto data = DataSet::Load({&workload, 1}, options);
+      auto data = DataSet::Fill({&workload, 1}, options);
       ASSERT_TRUE(data) << data.error().ToString();
       const CacheStats stats = (*data)->store().Stats();
       EXPECT_EQ(stats.evictions, 0u) << name << " " << threads;

@@ -16,7 +16,7 @@ constexpr uint64_t kCompactionRecords = 10'000'000;
 constexpr uint32_t kCompactionKeyBytes = 16;
 constexpr uint32_t kCompactionValueBytes[] = {128, 256, 512, 1024};
 constexpr std::string_view kCompaction = "compaction-";
-constexpr std::string_view kLoad = "-load";
+constexpr std::string_view kFill = "-load";
 constexpr double kTheta = 0.99;
 constexpr double kBytesBesides = 64;
 
@@ -30,7 +30,7 @@ KeyDistribution Keys(KeyLaw law) {
 OperationMix YcsbMix(char letter) {
   OperationMix mix;
   mix.name = fmt::format("ycsb-{}", letter);
-  mix.load_name = "ycsb-load";
+  mix.fill_name = "ycsb-load";
   mix.records = kYcsbRecords;
   mix.keys = Keys(letter == 'd' ? KeyLaw::kLatest : KeyLaw::kScrambledZipf);
   // In hundredths: 1 - 0.95 is not what a report should print as 0.05.
@@ -52,7 +52,7 @@ OperationMix YcsbMix(char letter) {
 OperationMix InMemoryMix(const Workload& workload) {
   OperationMix mix;
   mix.name = workload.name;
-  mix.load_name = workload.name.substr(0, workload.name.find('-')) + std::string(kLoad);
+  mix.fill_name = workload.name.substr(0, workload.name.find('-')) + std::string(kFill);
   mix.SetShare(OperationKind::kRead, workload.get_share);
   mix.SetShare(OperationKind::kUpdate, std::round((1 - workload.get_share) * 100) / 100);
   mix.keys = Keys(workload.zipf ? KeyLaw::kPermutedZipf : KeyLaw::kUniform);
@@ -65,7 +65,7 @@ OperationMix InMemoryMix(const Workload& workload) {
 OperationMix CompactionMix(uint32_t value_bytes) {
   OperationMix mix = YcsbMix('a');
   mix.name = fmt::format("{}{}", kCompaction, value_bytes);
-  mix.load_name.clear();
+  mix.fill_name.clear();
   mix.record.key_bytes = SizeDistribution::Fixed(kCompactionKeyBytes);
   mix.record.value_bytes = SizeDistribution::Fixed(value_bytes);
   mix.records = kCompactionRecords;
@@ -88,20 +88,20 @@ std::vector<std::string> BuiltinMixNames() {
       for (const char skew : {'U', 'S'})
         names.push_back(fmt::format("K{}-G{}-{}", key_bytes, get_percent, skew));
   for (const uint32_t value_bytes : kCompactionValueBytes) {
-    names.push_back(fmt::format("{}{}{}", kCompaction, value_bytes, kLoad));
+    names.push_back(fmt::format("{}{}{}", kCompaction, value_bytes, kFill));
     names.push_back(fmt::format("{}{}", kCompaction, value_bytes));
   }
   return names;
 }
 
 Result<OperationMix> BuiltinMix(std::string_view name) {
-  if (name == "ycsb-load") return LoadOf(YcsbMix('a'));
+  if (name == "ycsb-load") return FillOf(YcsbMix('a'));
   for (const char letter : {'a', 'b', 'c', 'd', 'e', 'f'})
     if (name == fmt::format("ycsb-{}", letter)) return YcsbMix(letter);
   for (const uint32_t value_bytes : kCompactionValueBytes) {
     OperationMix mix = CompactionMix(value_bytes);
     if (name == mix.name) return mix;
-    if (name == mix.name + std::string(kLoad)) return LoadOf(mix);
+    if (name == mix.name + std::string(kFill)) return FillOf(mix);
   }
   if (auto workload = ParseWorkload(name)) return InMemoryMix(*workload);
   return Status(Code::kNotFound, fmt::format("unknown workload '{}'; the workloads are: {}", name,
@@ -114,8 +114,8 @@ std::vector<std::string> YcsbOrder() {
 }
 
 std::vector<OperationMix> OrderOf(const OperationMix& mix) {
-  if (mix.loads) return {mix};
-  return {LoadOf(mix), mix};
+  if (mix.fills) return {mix};
+  return {FillOf(mix), mix};
 }
 
 }  // namespace weft::bench

@@ -6,7 +6,7 @@
 //                                   values of 8, 64, 256, 1,024; GETs are reads, SETs are updates.
 //                                   S: permuted-zipf 0.99. Others of that form, too, as K16-G80-U
 //     compaction-128, -256, -512, -1024   paper 001's: YCSB's A on 10 M records, keys of 16 B and
-//                                   values of so many; compaction-128-load and so on: their load
+//                                   values of so many; compaction-128-load and so on: their fill
 //
 // Threads   pure.
 // Errors    kNotFound: no such name; the message lists them.
@@ -37,9 +37,9 @@ inline constexpr uint64_t kInMemoryBytes = 1'908'000'000;
 // A step of a run's order that removes all records.
 inline constexpr std::string_view kClearStep = "clear";
 
-// Names of mixes and kClearStep, in the order of paper 002: load, A, B, C, F, D, clear, load, E.
+// Names of mixes and kClearStep, in the order of paper 002: fill, A, B, C, F, D, clear, fill, E.
 std::vector<std::string> YcsbOrder();
-// What must run for `mix` on an empty store: its load and itself.
+// What must run for `mix` on an empty store: its fill and itself.
 std::vector<OperationMix> OrderOf(const OperationMix& mix);
 
 }  // namespace weft::bench

@@ -23,7 +23,7 @@ TEST(BuiltinMixes, AreThereUnderTheirNamesAndHaveNoFault) {
     EXPECT_EQ(mix->name, name);
     EXPECT_FALSE(FaultOf(*mix)) << name;
     EXPECT_TRUE(RecordFormat::Make(mix->record)) << name;
-    EXPECT_EQ(mix->loads, name.find("load") != std::string::npos);
+    EXPECT_EQ(mix->fills, name.find("load") != std::string::npos);
   }
 }
 
@@ -69,7 +69,7 @@ TEST(BuiltinMixes, TheTwentyFourAreAsTheirPaperHasThem) {
   EXPECT_EQ(k128["operations"].dump(), R"({"read":1.0})");
   EXPECT_EQ(JsonOf("K16-G95-S")["value_bytes"], "64");
   EXPECT_EQ(JsonOf("K32-G95-S")["value_bytes"], "256");
-  EXPECT_EQ(LoadOf(*BuiltinMix("K16-G95-S")).name, "K16-load");
+  EXPECT_EQ(FillOf(*BuiltinMix("K16-G95-S")).name, "K16-load");
 }
 
 TEST(BuiltinMixes, CompactionIsYcsbAWithSmallKeys) {

@@ -48,20 +48,20 @@ std::optional<MixFault> FaultOf(const OperationMix& mix) {
   if (auto fault = FaultOfSizes(mix)) return fault;
   if (mix.records < 1 || mix.records > kRecordsMax)
     return MixFault{"records", fmt::format("a mix must have 1 to {} records", kRecordsMax)};
-  if (mix.loads && mix.ShareOf(OperationKind::kInsert) != 1)
-    return MixFault{"operations", "a mix that loads must have only inserts"};
+  if (mix.fills && mix.ShareOf(OperationKind::kInsert) != 1)
+    return MixFault{"operations", "a mix that fills a store must have only inserts"};
   return std::nullopt;
 }
 
-OperationMix LoadOf(const OperationMix& mix) {
-  OperationMix load;
-  load.name = mix.load_name.empty() ? mix.name + "-load" : mix.load_name;
-  load.SetShare(OperationKind::kInsert, 1);
-  load.keys.law = KeyLaw::kSequential;
-  load.record = mix.record;
-  load.records = mix.records;
-  load.loads = true;
-  return load;
+OperationMix FillOf(const OperationMix& mix) {
+  OperationMix fill;
+  fill.name = mix.fill_name.empty() ? mix.name + "-load" : mix.fill_name;
+  fill.SetShare(OperationKind::kInsert, 1);
+  fill.keys.law = KeyLaw::kSequential;
+  fill.record = mix.record;
+  fill.records = mix.records;
+  fill.fills = true;
+  return fill;
 }
 
 nlohmann::json ToJson(const OperationMix& mix) {

@@ -1,6 +1,6 @@
 // bench/workload/mix.h: one workload: which operations, on which records, of which sizes.
 //
-// A mix that loads begins with an empty store and is over when its records are there; any other
+// A mix that fills begins with an empty store and is over when its records are there; any other
 // expects them. builtin_mixes.h has those with a name; mix_file.h reads a user's own.
 //
 // Threads   a value.
@@ -31,9 +31,9 @@ struct OperationMix {
   KeyDistribution keys;
   SizeDistribution scan_length = SizeDistribution::Uniform(1, 100);
   RecordOptions record;
-  uint64_t records = 1'000'000;  // at its beginning; of one that loads, at its end
-  std::string load_name;         // of the mix that makes them; empty: this one's and "-load"
-  bool loads = false;
+  uint64_t records = 1'000'000;  // at its beginning; of one that fills, at its end
+  std::string fill_name;         // of the mix that makes them; empty: this one's and "-load"
+  bool fills = false;
   std::optional<RateSchedule> rate;  // none: as fast as the store answers, or as the caller says
 
   double ShareOf(OperationKind kind) const { return shares[static_cast<size_t>(kind)]; }
@@ -48,7 +48,7 @@ struct MixFault {
 std::optional<MixFault> FaultOf(const OperationMix& mix);
 
 // The mix that stores the records that `mix` expects.
-OperationMix LoadOf(const OperationMix& mix);
+OperationMix FillOf(const OperationMix& mix);
 
 // As in result files: {"name": "ycsb-a", "operations": {"read": 0.5, ...}, "keys": ...}.
 nlohmann::json ToJson(const OperationMix& mix);

@@ -56,20 +56,20 @@ TEST(OperationMix, FaultsNameTheirField) {
             "scan_length");
   EXPECT_EQ(field([](M mix) { mix->records = 0; }), "records");
   EXPECT_EQ(field([](M mix) { mix->records = kRecordsMax + 1; }), "records");
-  EXPECT_EQ(field([](M mix) { mix->loads = true; }), "operations");
+  EXPECT_EQ(field([](M mix) { mix->fills = true; }), "operations");
 }
 
-TEST(OperationMix, LoadStoresTheSameRecords) {
+TEST(OperationMix, AFillStoresTheSameRecords) {
   OperationMix mix = HalfAndHalf();
   mix.record.value_bytes = SizeDistribution::Fixed(77);
   mix.records = 1234;
-  const OperationMix load = LoadOf(mix);
-  EXPECT_EQ(load.name, "half-load");
-  EXPECT_TRUE(load.loads);
-  EXPECT_FALSE(FaultOf(load));
-  EXPECT_EQ(load.records, 1234u);
-  EXPECT_EQ(load.record.value_bytes.ToText(), "77");
-  EXPECT_EQ(load.ShareOf(OperationKind::kInsert), 1);
+  const OperationMix fill = FillOf(mix);
+  EXPECT_EQ(fill.name, "half-load");
+  EXPECT_TRUE(fill.fills);
+  EXPECT_FALSE(FaultOf(fill));
+  EXPECT_EQ(fill.records, 1234u);
+  EXPECT_EQ(fill.record.value_bytes.ToText(), "77");
+  EXPECT_EQ(fill.ShareOf(OperationKind::kInsert), 1);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@ namespace {
 
 // Claims of versions are so rare that threads don't meet.
 constexpr uint32_t kVersionClaim = 4096;
-// Nobody waits for a load's records to be acknowledged, so a thread takes many. In other mixes one
+// Nobody waits for a fill's records to be acknowledged, so a thread takes many. In other mixes one
 // that is claimed and not yet stored would keep those behind it from being read.
-constexpr uint64_t kLoadClaim = 256;
+constexpr uint64_t kFillClaim = 256;
 
 uint64_t StartOf(const OperationMix& mix, const RecordSpace& space) {
   return std::max(uint64_t{1}, std::min(mix.records, space.acknowledged()));
@@ -23,8 +23,8 @@ OperationStream::OperationStream(const OperationMix& mix, RecordSpace* space, ui
                                  uint32_t thread, uint32_t threads)
     : space_(*space),
       scan_length_(mix.scan_length),
-      insert_end_(mix.loads ? mix.records : kRecordsMax),
-      insert_claim_(mix.ShareOf(OperationKind::kInsert) == 1 ? kLoadClaim : 1),
+      insert_end_(mix.fills ? mix.records : kRecordsMax),
+      insert_claim_(mix.ShareOf(OperationKind::kInsert) == 1 ? kFillClaim : 1),
       chooser_(mix.keys, StartOf(mix, *space), thread, threads),
       random_(base::Mix(seed) + thread) {
   WEFT_CHECK(!FaultOf(mix));

@@ -39,7 +39,7 @@ class OperationStream {
   OperationStream(const OperationStream&) = delete;
   OperationStream& operator=(const OperationStream&) = delete;
 
-  // False: there is no more, because all records of a load are claimed. Its tag is 0.
+  // False: there is no more, because all records of a fill are claimed. Its tag is 0.
   bool Next(Operation* operation);
   // Call it once for each operation, whatever became of it, from the stream's thread. An operation
   // that was never answered is kRefused.

@@ -104,7 +104,7 @@ std::vector<Operation> RunThreads(const OperationMix& mix, RecordSpace* space, u
   return all;
 }
 
-TEST(OperationStream, ALoadStoresEachRecordOnceAndEnds) {
+TEST(OperationStream, AFillStoresEachRecordOnceAndEnds) {
   for (const uint64_t records : {1, 255, 256, 100'003}) {
     RecordSpace space;
     const auto all = RunThreads(Named("ycsb-load", records), &space, 4, 1'000'000);
@@ -170,7 +170,7 @@ TEST(OperationStream, WhatWasDeletedOrRefusedIsMissingByRight) {
   EXPECT_GT(gone.size(), 500u);
 }
 
-TEST(OperationStream, WhatALoadDoesNotGetToIsSettledAsMissing) {
+TEST(OperationStream, WhatAFillDoesNotGetToIsSettledAsMissing) {
   RecordSpace space;
   {
     OperationStream stream(Named("ycsb-load", 1000), &space, 1);

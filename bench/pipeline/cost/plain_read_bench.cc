@@ -154,9 +154,9 @@ struct Scene {
     DataSetOptions options;
     options.memory_bytes = kMemoryBytes;
     options.fill = 0.25;
-    auto loaded = DataSet::Load({&workload, 1}, options);
-    WEFT_CHECK(loaded.has_value());
-    data = std::move(*loaded);
+    auto filled = DataSet::Fill({&workload, 1}, options);
+    WEFT_CHECK(filled.has_value());
+    data = std::move(*filled);
     ring.Fill(KeyPicker(data->objects(), false), 1);
     auto processor = std::make_unique<StandIn>(data.get(), ring, workload.value_bytes);
     device = processor.get();
