@@ -178,8 +178,8 @@ TEST(Commands, OfASweepAndAnExperimentToo) {
         "run --target start:weft --workload ycsb-load --multi-get --depth 8",
         "run --target weft --workload ycsb-load --threads 2 --fill-threads 1",
         "run --target weft --workload ycsb-load --threads 2 --load-threads 1",
-        "block-cache --block-cache 5", "bandwidth --load-threads 3",
-        "bandwidth --fill-threads 3", "run --target weft --load-threads 1 --fill-threads 1"})
+        "block-cache --block-cache 5", "bandwidth --load-threads 3", "bandwidth --fill-threads 3",
+        "run --target weft --load-threads 1 --fill-threads 1"})
     EXPECT_NE(FaultOfCommand(line), "") << line;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "bench/drive/each_target.h"
+#include "bench/target/targets.h"
 
 namespace weft::bench {
 Status RunMeasure(const MeasureOptions& options) {
@@ -33,17 +34,17 @@ Status RunQuick(const MeasureOptions& options) {
     return {Code::kInvalidArgument, "--multi-get: only one operation begins at a time (--batch)"};
   MeasureOptions caches = options;
   caches.experiment = "quick";
-  caches.targets = {"start:weft", "start:memcached", "start:redis"};
+  caches.targets = ServersToStart();
   caches.workloads = {"ycsb-a", "ycsb-b", "ycsb-c", "ycsb-f", "ycsb-d"};
   MeasureOptions durable = caches;
-  durable.targets = {"weft", "leveldb", "rocksdb"};
+  durable.targets = StoreNames();
   durable.workloads = {"ycsb"};
   caches.load.sessions = 8;
   caches.load.depth = kDepth;
-  // Of servers only redis scans, by an index that its other workloads go without. The records are
-  // stored again, and that takes longer than without: a setting of its own.
+  // A server scans by an index that its other workloads go without. The records are stored again,
+  // and that takes longer than without: a setting of its own.
   MeasureOptions scans = caches;
-  scans.targets = {"start:redis"};
+  scans.targets = ServersToStart(true);
   scans.workloads = {"ycsb-e"};
   scans.notes["setting"] = "with an index for scans";
   Status first;

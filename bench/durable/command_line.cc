@@ -4,10 +4,14 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 namespace weft::bench {
 namespace {
+
+// "weft,leveldb,rocksdb"
+std::string StoresText() { return fmt::format("{}", fmt::join(StoreNames(), ",")); }
 
 void DeclareDurable(CLI::App* app, DurableArguments* a) {
   DurableOptions& durable = a->durable;
@@ -26,8 +30,9 @@ void DeclareDurable(CLI::App* app, DurableArguments* a) {
       ->check(CLI::Range(1, 1 << 30));
   app->add_option("--benchmarks", durable.benchmarks, "fillrandom,readrandom,... (default: all)")
       ->delimiter(',');
-  app->add_option("--stores", durable.stores,
-                  "stores; the first is compared with the others (default: weft,leveldb,rocksdb)")
+  app->add_option(
+         "--stores", durable.stores,
+         fmt::format("stores; the first is compared with the others (default: {})", StoresText()))
       ->delimiter(',');
   app->add_option("--place,--dir", durable.places, "memory, disk or folders (default: memory,disk)")
       ->delimiter(',');
@@ -79,7 +84,7 @@ void DeclareCompaction(CLI::App* app, DurableArguments* a) {
   app->add_option("--place,--dir", compaction.places, "memory, disk, folders")->delimiter(',');
   app->add_option("--compression", compaction.compressions, "none,snappy (default: both)")
       ->delimiter(',');
-  app->add_option("--stores", compaction.stores, "weft,leveldb,rocksdb")->delimiter(',');
+  app->add_option("--stores", compaction.stores, StoresText())->delimiter(',');
   app->add_option("--compaction-device", compaction.devices,
                   "also measure on these devices: cuda:0")
       ->delimiter(',');
@@ -105,7 +110,7 @@ void DeclareContention(CLI::App* app, DurableArguments* a) {
       ->delimiter(',')
       ->check(CLI::Range(0, 100))
       ->capture_default_str();
-  app->add_option("--stores", contention.stores, "weft,leveldb,rocksdb")->delimiter(',');
+  app->add_option("--stores", contention.stores, StoresText())->delimiter(',');
   app->add_option("--compaction-device", contention.devices,
                   "also measure weft on these devices: cuda:0")
       ->delimiter(',');

@@ -36,9 +36,9 @@ Status RunBlockCache(const BlockCacheOptions& options) {
   MeasureOptions measure = options.experiment.measure;
   for (const std::string& target : measure.targets) {
     if (!IsDurable(target))
-      return {
-          Code::kInvalidArgument,
-          target + " has no block cache; targets must be durable stores: weft, leveldb, rocksdb"};
+      return {Code::kInvalidArgument,
+              fmt::format("{} has no block cache; targets must be durable stores: {}", target,
+                          fmt::join(StoreNames(), ", "))};
   }
   auto mixes = ScaledMixes(options.experiment);
   if (!mixes) return mixes.error();

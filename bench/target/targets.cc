@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "bench/target/durable_target.h"
@@ -48,21 +50,47 @@ Opened OpenEcho(const std::string& what, const TargetOptions&, const RecordForma
   return std::unique_ptr<Target>(std::move(*target));
 }
 
-Result<std::string> ProgramOf(const std::string& server, const TargetOptions& options) {
-  if (server == "weft") {
-    if (access(options.weft_program.c_str(), X_OK) == 0) return options.weft_program;
-    return Status(Code::kNotFound, options.weft_program + " is not built");
-  }
-  return FindProgram(server == "redis" ? "redis-server" : server);
+// A server that can be started by its name. To add one, add a line.
+struct Server {
+  const char* name;
+  const char* program;  // of PATH; empty: TargetOptions::weft_program
+  const char* missing;  // why this build can't speak to it; empty: it can
+  bool scans;           // with an index that it keeps up
+};
+constexpr Server kServers[] = {
+    {"weft", "", "", false},
+    {"memcached", "memcached", "", false},
+    {"redis", "redis-server", kNoRedis, true},
+};
+
+// Null: no such name, perhaps a path.
+const Server* ServerNamed(const std::string& name) {
+  for (const Server& server : kServers)
+    if (name == server.name) return &server;
+  return nullptr;
+}
+
+// "weft, memcached, redis or a path"
+std::string ServersText() {
+  std::string text;
+  for (const Server& server : kServers)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", server.name);
+  return text + " or a path";
+}
+
+Result<std::string> ProgramOf(const std::string& name, const TargetOptions& options) {
+  const Server* const server = ServerNamed(name);
+  if (server == nullptr || *server->program != '\0')
+    return FindProgram(server == nullptr ? name : server->program);
+  if (access(options.weft_program.c_str(), X_OK) == 0) return options.weft_program;
+  return Status(Code::kNotFound, options.weft_program + " is not built");
 }
 
 Opened StartServer(const std::string& server, const TargetOptions& options,
                    const RecordFormat& format) {
-  const bool is_path = server.find('/') != std::string::npos;
-  if (!is_path && server != "weft" && server != "memcached" && server != "redis")
-    return Status(
-        Code::kInvalidArgument,
-        fmt::format("cannot start \"{}\": it must be weft, memcached, redis or a path", server));
+  if (server.find('/') == std::string::npos && ServerNamed(server) == nullptr)
+    return Status(Code::kInvalidArgument,
+                  fmt::format("cannot start \"{}\": it must be {}", server, ServersText()));
   const auto program = ProgramOf(server, options);
   if (!program) return program.error();
   PeerSpec spec = SpecFromPath(program.value());
@@ -70,49 +98,44 @@ Opened StartServer(const std::string& server, const TargetOptions& options,
   return StartMemcached(spec, options, format);
 }
 
-template <const char* kName>
-Opened OpenStoreNamed(const std::string&, const TargetOptions& options,
-                      const RecordFormat& format) {
-  return OpenDurable(kName, options, format);
-}
 Opened OpenCache(const std::string&, const TargetOptions& options, const RecordFormat& format) {
   return OpenWeftCache(options, format);
 }
 
-constexpr char kWeft[] = "weft";
-constexpr char kLevelDb[] = "leveldb";
-constexpr char kRocksDb[] = "rocksdb";
-
-// Who adds a store adds a line.
+// To add a kind of store, add a line. Durable stores have theirs in StoreNames().
 struct Kind {
-  const char* name;
-  const char* argument;  // what stands behind "name:"; empty: nothing does
-  const char* meaning;
+  std::string name;
+  std::string argument;  // what stands behind "name:"; empty: nothing does
+  std::string meaning;
   std::string missing;
-  // `argument`: what stood there.
+  // `argument`: what stood there; the name, where nothing does.
   Opened (*open)(const std::string& argument, const TargetOptions& options,
                  const RecordFormat& format);
 };
 
-const std::vector<Kind>& Kinds() {
-  static const std::vector<Kind> kinds = {
-      {"memcached", "HOST:PORT or a socket's path", "a running server", "", OpenMemcachedAt},
-      {"redis", "HOST:PORT or a socket's path", "a running server", kNoRedis, OpenRedisAt},
-      {"start", "weft, memcached, redis or a path", "a server that weft-bench starts", "",
-       StartServer},
+std::vector<Kind> MakeKinds() {
+  const std::string where = "HOST:PORT or a socket's path";
+  std::vector<Kind> kinds = {
+      {"memcached", where, "a running server", "", OpenMemcachedAt},
+      {"redis", where, "a running server", kNoRedis, OpenRedisAt},
+      {"start", ServersText(), "a server that weft-bench starts", "", StartServer},
       {"weft-cache", "", "Weft's cache in this process", "", OpenCache},
-      {kWeft, "", "Weft's durable store in this process", WhyUnavailable(kWeft),
-       OpenStoreNamed<kWeft>},
-      {kLevelDb, "", "LevelDB in this process", WhyUnavailable(kLevelDb), OpenStoreNamed<kLevelDb>},
-      {kRocksDb, "", "RocksDB in this process", WhyUnavailable(kRocksDb), OpenStoreNamed<kRocksDb>},
-      {"echo", "50us, echo:50us:100ms@2s", "answers after a known time, with a stall", "",
-       OpenEcho},
   };
+  for (const std::string& store : StoreNames())
+    kinds.push_back(
+        {store, "", "a durable store in this process", WhyUnavailable(store), OpenDurable});
+  kinds.push_back({"echo", "50us, echo:50us:100ms@2s", "answers after a known time, with a stall",
+                   "", OpenEcho});
+  return kinds;
+}
+
+const std::vector<Kind>& Kinds() {
+  static const std::vector<Kind> kinds = MakeKinds();
   return kinds;
 }
 
 std::string FormOf(const Kind& kind) {
-  return *kind.argument == '\0' ? kind.name : fmt::format("{}:{}", kind.name, kind.argument);
+  return kind.argument.empty() ? kind.name : fmt::format("{}:{}", kind.name, kind.argument);
 }
 
 }  // namespace
@@ -141,13 +164,13 @@ Result<NamedKind> KindOf(const std::string& spec) {
   for (const Kind& kind : Kinds()) {
     names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
     if (name != kind.name) continue;
-    const bool takes_one = *kind.argument != '\0';
+    const bool takes_one = !kind.argument.empty();
     if (takes_one == argument.empty() || (!takes_one && colon != std::string::npos))
       return Status(Code::kInvalidArgument,
                     fmt::format("\"{}\" must have the form {}", spec, FormOf(kind)));
     if (!kind.missing.empty())
       return Status(Code::kUnsupported, fmt::format("{}: {}", spec, kind.missing));
-    return NamedKind{&kind, argument};
+    return NamedKind{&kind, takes_one ? argument : name};
   }
   return Status(Code::kInvalidArgument,
                 fmt::format("\"{}\" is not a target; the targets are {}", spec, names));
@@ -168,7 +191,8 @@ Status CheckTarget(const std::string& spec) {
 }
 
 bool IsDurable(const std::string& spec) {
-  return spec == kWeft || spec == kLevelDb || spec == kRocksDb;
+  const std::vector<std::string>& names = StoreNames();
+  return std::find(names.begin(), names.end(), spec) != names.end();
 }
 
 bool IsThere(const std::string& spec) {
@@ -178,14 +202,20 @@ bool IsThere(const std::string& spec) {
 std::vector<LocalTarget> LocalTargets(const TargetOptions& options) {
   std::vector<LocalTarget> targets;
   for (const Kind& kind : Kinds())
-    if (*kind.argument == '\0') targets.push_back({kind.name, kind.missing});
-  for (const char* server : {"weft", "memcached", "redis"}) {
-    const auto program = ProgramOf(server, options);
-    std::string why = program ? "" : std::string(program.error().message());
-    if (why.empty() && server == std::string_view("redis")) why = kNoRedis;
-    targets.push_back({fmt::format("start:{}", server), why});
+    if (kind.argument.empty()) targets.push_back({kind.name, kind.missing});
+  for (const Server& server : kServers) {
+    const auto program = ProgramOf(server.name, options);
+    std::string why = program ? server.missing : std::string(program.error().message());
+    targets.push_back({fmt::format("start:{}", server.name), why});
   }
   return targets;
+}
+
+std::vector<std::string> ServersToStart(bool that_scan) {
+  std::vector<std::string> specs;
+  for (const Server& server : kServers)
+    if (server.scans || !that_scan) specs.push_back(fmt::format("start:{}", server.name));
+  return specs;
 }
 
 }  // namespace weft::bench

@@ -50,4 +50,7 @@ struct LocalTarget {
 };
 std::vector<LocalTarget> LocalTargets(const TargetOptions& options);
 
+// "start:weft", ...: every server that has a name. `that_scan`: those that have scans.
+std::vector<std::string> ServersToStart(bool that_scan = false);
+
 }  // namespace weft::bench
