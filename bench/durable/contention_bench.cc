@@ -1,4 +1,4 @@
-// The whole store while other work takes a share of the CPUs: YCSB's load and A on every store,
+// The whole store while other work takes a share of the CPUs: YCSB's fill and A on every store,
 // with what each second brought.
 
 #include <algorithm>
@@ -175,14 +175,13 @@ Result<ContentionRun> Contention::RunOne(const Contender& contender, uint32_t va
   const std::string dir = place_.Fresh(contender.store);
   auto store = OpenStore(contender.store, settings, dir);
   if (!store) return store.error();
-  const ValueMaker values(value_bytes);
-  YcsbOptions ycsb{.keys = options_.keys,
+  YcsbOptions ycsb{.mix = YcsbA(options_.keys, value_bytes),
                    .operations = options_.keys,
                    .threads = options_.threads,
                    .slice_s = options_.slice_s,
                    .seed = options_.seed + static_cast<uint64_t>(turn),
                    .each_slice = [this](size_t) { meters_.Read(); }};
-  Ycsb workload(ycsb, &values, store->get());
+  Ycsb workload(ycsb, store->get());
   auto load = CpuLoad::Start(taken);
   if (!load) return load.error();
   auto run = RunOpen(store->get(), &workload);
@@ -207,9 +206,9 @@ Result<ContentionRun> Contention::RunOne(const Contender& contender, uint32_t va
 Result<ContentionRun> Contention::RunOpen(Store* store, Ycsb* workload) {
   ContentionRun run;
   const StoreFigures before = store->Figures();
-  auto loaded = workload->Load();
-  if (!loaded) return loaded.error();
-  run.load = std::move(*loaded);
+  auto filled = workload->Fill();
+  if (!filled) return filled.error();
+  run.fill = std::move(*filled);
   meters_.Start();
   const CpuSeconds cpu = CpuOfThisProcess();
   auto a = workload->RunA();

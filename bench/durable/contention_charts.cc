@@ -157,9 +157,9 @@ double UpdateP99Us(const ContentionRun& run) { return PercentileUs(run.a.writes,
 
 nlohmann::json ToJson(const ContentionRun& run) {
   nlohmann::json json = {
-      {"load_s", run.load.seconds},
-      {"load_per_s", static_cast<double>(run.load.operations) / run.load.seconds},
-      {"load_write", LatencyOf(run.load.writes)},
+      {"load_s", run.fill.seconds},
+      {"load_per_s", static_cast<double>(run.fill.operations) / run.fill.seconds},
+      {"load_write", LatencyOf(run.fill.writes)},
       {"a_s", run.a.seconds},
       {"a_per_s", OperationsPerSecond(run)},
       {"read", LatencyOf(run.a.reads)},
@@ -185,7 +185,7 @@ std::string TextOf(const ContentionRun& run) {
   std::string text = fmt::format(
       "load {:.1f} s, A {:.1f} s, {} op/s; mean {:.1f} us read, {:.1f} us write, p99 {:.0f} and "
       "{:.0f}; CPU {:.0f} %, compacted {} MiB",
-      run.load.seconds, run.a.seconds, Short(OperationsPerSecond(run)), MeanUs(run.a.reads),
+      run.fill.seconds, run.a.seconds, Short(OperationsPerSecond(run)), MeanUs(run.a.reads),
       MeanUs(run.a.writes), PercentileUs(run.a.reads, 99), PercentileUs(run.a.writes, 99),
       MeanCpu(run), Short(run.compacted_bytes / (1 << 20)));
   if (const auto gpu = MeanGpu(run)) text += fmt::format(", GPU {:.0f} %", *gpu);
@@ -215,7 +215,7 @@ Status WriteContentionCharts(const ContentionTable& table, const std::string& fo
   const std::vector<std::pair<int, std::vector<LineChart>>> files = {
       {7, ByValueBytes(table, "YCSB A", "op/s", OperationsPerSecond)},
       {8, ByValueBytes(table, "Load and A", "s",
-                       [](const ContentionRun& run) { return run.load.seconds + run.a.seconds; })},
+                       [](const ContentionRun& run) { return run.fill.seconds + run.a.seconds; })},
       {9, latencies},
       {10, ContentionUsageCharts(table)},
       {11, ByValueBytes(table, "Read and written by flushes and compactions", "MiB",

@@ -24,11 +24,11 @@ struct UsedSlice {
 };
 
 struct ContentionRun {
-  YcsbResult load;
+  YcsbResult fill;
   YcsbResult a;
   double cpu_s = 0;            // of the process, in A
   double settle_s = 0;         // of background work after A
-  double compacted_bytes = 0;  // read and written by flushes and compactions, load and A
+  double compacted_bytes = 0;  // read and written by flushes and compactions, fill and A
   uint64_t compactions_by_device = 0;
   uint64_t compactions_left_to_cpu = 0;  // by the device
   std::vector<UsedSlice> used;           // of A

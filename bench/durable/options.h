@@ -50,7 +50,7 @@ struct CompactionOptions {
 
 // Stores beside other work, as in paper 001 (LUDA), section IV.
 struct ContentionOptions {
-  uint64_t keys = defaults::kContentionKeys;  // loaded, and operations of workload A
+  uint64_t keys = defaults::kContentionKeys;  // stored, and operations of workload A
   std::vector<uint32_t> value_bytes = defaults::kContentionValueBytes;
   std::vector<int> taken = defaults::kContentionTaken;  // percent of each CPU's time
   std::vector<std::string> stores;                      // empty: all
@@ -72,7 +72,7 @@ struct ContentionOptions {
 Status RunDurable(const DurableOptions& options, Report& report);
 // Compactions alone: input a second.
 Status RunCompaction(const CompactionOptions& options, Report& report);
-// YCSB's load and A while other work takes a share of the CPUs.
+// YCSB's fill and A while other work takes a share of the CPUs.
 Status RunContention(const ContentionOptions& options, Report& report);
 
 }  // namespace weft::bench

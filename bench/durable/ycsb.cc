@@ -1,30 +1,27 @@
 #include "bench/durable/ycsb.h"
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <deque>
 #include <map>
-#include <numeric>
+#include <string>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "bench/workload/builtin_mixes.h"
+#include "bench/workload/operation_stream.h"
 
 namespace weft::bench {
 namespace {
 
+constexpr uint32_t kYcsbKeyBytes = 16;
+
 std::optional<double> P99Of(const base::Histogram& histogram) {
   if (histogram.count() == 0) return std::nullopt;
   return static_cast<double>(histogram.Percentile(99)) * 1e-3;
-}
-
-uint64_t StrideFor(uint64_t keys) {
-  uint64_t stride = 2'654'435'761 % keys;
-  while (std::gcd(stride, keys) != 1) ++stride;
-  return stride;
 }
 
 }  // namespace
@@ -80,61 +77,54 @@ class Ycsb::Slices {
 // One thread's loop.
 class Ycsb::Client {
  public:
-  Client(Ycsb* ycsb, uint32_t number, uint64_t start_ns, uint64_t slice_ns, Slices* slices)
+  Client(Ycsb* ycsb, const OperationMix& mix, uint32_t number, uint64_t start_ns, uint64_t slice_ns,
+         Slices* slices)
       : ycsb_(*ycsb),
         number_(number),
         threads_(static_cast<uint32_t>(ycsb->options_.threads)),
         start_ns_(start_ns),
         slice_ns_(slice_ns),
         slices_(*slices),
-        random_(ycsb->options_.seed * 1024 + number),
+        stream_(mix, &ycsb->space_, ycsb->options_.seed, number, threads_),
         reader_(ycsb->store_.NewReader()),
-        value_(ycsb->values_.value_bytes(), '\0') {}
+        value_(ycsb->format_.value_bytes_max(), '\0') {}
 
-  void Run(uint64_t operations, const Step& step) {
+  // At most so many, until the mix has no more.
+  void Run(uint64_t operations) {
     before_ns_ = base::NowNs();
-    for (done_ = 0; done_ < operations && step(this); ++done_) {
+    Operation operation;
+    for (; operations > 0 && status_.ok() && stream_.Next(&operation); --operations) {
+      if (operation.kind == OperationKind::kRead) {
+        Read(operation.record);
+      } else if (operation.kind == OperationKind::kInsert) {
+        Write(operation.record, operation.version);
+      } else {
+        Write(OwnRecordAt(operation.record), operation.version);
+      }
+      stream_.Settle(operation, status_.ok() ? OutcomeKind::kDone : OutcomeKind::kRefused);
     }
     slices_.Take(slice_, reads_, writes_);
   }
   const Status& status() const { return status_; }
 
-  // The next key of the load's order that is this thread's.
-  bool LoadNext() {
-    const uint64_t place = done_ * threads_ + number_;
-    const uint64_t keys = ycsb_.options_.keys;
-    return Write(
-        static_cast<uint32_t>(static_cast<unsigned __int128>(place) * ycsb_.stride_ % keys));
-  }
-  bool ReadOrUpdate() {
-    const uint32_t id = ycsb_.picker_.Next(random_);
-    return random_.Below(2) == 0 ? Read(id) : Write(OwnKeyAt(id));
-  }
-
  private:
-  uint32_t OwnKeyAt(uint32_t id) const {
-    const uint32_t own = id - id % threads_ + number_;
-    return own < ycsb_.options_.keys ? own : number_;
+  uint64_t OwnRecordAt(uint64_t record) const {
+    const uint64_t own = record - record % threads_ + number_;
+    return own < ycsb_.versions_.size() ? own : number_;
   }
-  bool Read(uint32_t id) {
-    const Answer answer = reader_->Get(DurableKey(id));
-    const bool right = answer.found && ycsb_.values_.BelongsTo(id, answer.value);
+  void Read(uint64_t record) {
+    const Answer answer = reader_->Get(RecordKey(ycsb_.format_, record));
+    const bool right = answer.found && ycsb_.format_.VersionOf(record, answer.value);
     Count(&reads_);
-    if (!reader_->status().ok()) return Fail(reader_->status());
-    if (!right) return Fail({Code::kCorruption, fmt::format("key {} does not have its value", id)});
-    return true;
+    status_ = reader_->status();
+    if (status_.ok() && !right)
+      status_ = {Code::kCorruption, fmt::format("record {} does not have its value", record)};
   }
-  bool Write(uint32_t id) {
-    uint32_t& version = ycsb_.versions_[id];
-    ycsb_.values_.Write(id, version, value_.data());
-    const Status status = ycsb_.store_.Put(DurableKey(id), value_, false);
-    version++;
+  void Write(uint64_t record, uint32_t version) {
+    ycsb_.format_.WriteValue(record, version, value_.data());
+    status_ = ycsb_.store_.Put(RecordKey(ycsb_.format_, record), value_, false);
+    ycsb_.versions_[record] = version;
     Count(&writes_);
-    return status.ok() || Fail(status);
-  }
-  bool Fail(Status status) {
-    status_ = std::move(status);
-    return false;
   }
   // What has just ended belongs to the slice in which it did.
   void Count(base::Histogram* histogram) {
@@ -156,10 +146,9 @@ class Ycsb::Client {
   const uint64_t start_ns_;
   const uint64_t slice_ns_;
   Slices& slices_;
-  base::Random random_;
+  OperationStream stream_;
   const std::unique_ptr<Reader> reader_;
   std::string value_;
-  uint64_t done_ = 0;
   uint64_t before_ns_ = 0;  // when the last operation ended
   size_t slice_ = 0;
   base::Histogram reads_;  // of the slice
@@ -167,28 +156,37 @@ class Ycsb::Client {
   Status status_;
 };
 
-Ycsb::Ycsb(const YcsbOptions& options, const ValueMaker* values, Store* store)
-    : options_(options),
-      values_(*values),
-      store_(*store),
-      picker_(options.keys, true),
-      stride_(StrideFor(options.keys)),
-      versions_(options.keys, 0) {}
+OperationMix YcsbA(uint64_t records, uint32_t value_bytes) {
+  OperationMix mix = BuiltinMix("ycsb-a").value();
+  mix.record.key_bytes = SizeDistribution::Fixed(kYcsbKeyBytes);
+  mix.record.value_bytes = SizeDistribution::Fixed(value_bytes);
+  mix.records = mix.keys.ranks = records;
+  return mix;
+}
 
-Result<YcsbResult> Ycsb::Run(uint64_t operations, const Step& step) {
+Ycsb::Ycsb(const YcsbOptions& options, Store* store)
+    : options_(options),
+      format_(RecordFormat::Make(options.mix.record).value()),
+      store_(*store),
+      versions_(options.mix.records, 0) {}
+
+Result<YcsbResult> Ycsb::Run(const OperationMix& mix, uint64_t operations) {
   const uint64_t start_ns = base::NowNs();
   const auto slice_ns = static_cast<uint64_t>(options_.slice_s * 1e9);
   const auto threads_count = static_cast<uint32_t>(options_.threads);
   Slices slices(options_.threads);
   std::deque<Client> clients;  // each stays where it is
   for (uint32_t i = 0; i < threads_count; ++i)
-    clients.emplace_back(this, i, start_ns, slice_ns, &slices);
+    clients.emplace_back(this, mix, i, start_ns, slice_ns, &slices);
   std::atomic<uint32_t> running{threads_count};
   std::vector<std::thread> threads;
   for (uint32_t i = 0; i < threads_count; ++i) {
-    const uint64_t share = operations / threads_count + (i < operations % threads_count ? 1 : 0);
-    threads.emplace_back([&clients, &running, &step, i, share] {
-      clients[i].Run(share, step);
+    // Of a fill each thread takes what the others have not.
+    const uint64_t share =
+        mix.fills ? operations
+                  : operations / threads_count + (i < operations % threads_count ? 1 : 0);
+    threads.emplace_back([&clients, &running, i, share] {
+      clients[i].Run(share);
       --running;
     });
   }
@@ -208,26 +206,27 @@ Result<YcsbResult> Ycsb::Run(uint64_t operations, const Step& step) {
   return result;
 }
 
-Result<YcsbResult> Ycsb::Load() {
-  return Run(options_.keys, [](Client* client) { return client->LoadNext(); });
-}
+Result<YcsbResult> Ycsb::Fill() { return Run(FillOf(options_.mix), options_.mix.records); }
 
-Result<YcsbResult> Ycsb::RunA() {
-  return Run(options_.operations, [](Client* client) { return client->ReadOrUpdate(); });
-}
+Result<YcsbResult> Ycsb::RunA() { return Run(options_.mix, options_.operations); }
 
 Status Ycsb::CheckAll(Store* store) const {
   const auto cursor = store->NewCursor();
-  uint64_t id = 0;
-  for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next(), ++id) {
-    if (id >= options_.keys || IdOfDurableKey(cursor->Key()) != id)
-      return {Code::kCorruption, fmt::format("key {} is missing or out of order", id)};
-    if (!values_.Matches(static_cast<uint32_t>(id), versions_[id] - 1, cursor->Value()))
-      return {Code::kCorruption, fmt::format("key {} does not have what was written last", id)};
+  uint64_t found = 0;
+  std::string last;
+  for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next(), ++found) {
+    const std::string_view key = cursor->Key();
+    const auto record = format_.RecordOf(key);
+    if (!record || *record >= versions_.size() || (found > 0 && key <= last))
+      return {Code::kCorruption, fmt::format("key {} was never written or is out of order", key)};
+    if (format_.Verify(*record, cursor->Value()) != versions_[*record])
+      return {Code::kCorruption,
+              fmt::format("record {} does not have what was written last", *record)};
+    last = key;
   }
   if (!cursor->status().ok()) return cursor->status();
-  if (id == options_.keys) return Status::Ok();
-  return {Code::kCorruption, fmt::format("{} keys of {} are there", id, options_.keys)};
+  if (found == versions_.size()) return Status::Ok();
+  return {Code::kCorruption, fmt::format("{} records of {} are there", found, versions_.size())};
 }
 
 }  // namespace weft::bench

@@ -1,11 +1,12 @@
-// bench/durable/ycsb.h: YCSB's load and its workload A on one store, second by second.
+// bench/durable/ycsb.h: YCSB's fill and its workload A on one store, slice by slice.
 //
-// Load writes every key once, in scattered order. A reads or updates at random, on keys that are
-// drawn by Zipf's law (0.99) and scattered over all keys.
+// Operations are those of the mix (bench/workload/builtin_mixes.h). The fill writes every record
+// once; their keys are scattered. A reads or updates at random, on records that are drawn by
+// Zipf's law and scattered over all of them.
 //
 // Checked   each value read belongs to its key; at the end every byte of every value is the one
-//           written last. For that each thread updates only its own keys: the one next to the
-//           key that it draws.
+//           written last. For that each thread updates only its own records: the one next to the
+//           record that it draws.
 // Threads   each run starts its own and ends them.
 // Errors    the store's; kCorruption for a value that is not what was written.
 // Source    B. Cooper et al., Benchmarking Cloud Serving Systems with YCSB, 2010.
@@ -17,21 +18,24 @@
 #include <vector>
 
 #include "base/histogram.h"
-#include "bench/durable/payload.h"
-#include "bench/harness/key_picker.h"
 #include "bench/store/store.h"
+#include "bench/workload/mix.h"
+#include "bench/workload/record_space.h"
 
 namespace weft::bench {
 
 struct YcsbOptions {
-  uint64_t keys = 0;
+  OperationMix mix;         // A, with the records and their sizes
   uint64_t operations = 0;  // of A
   int threads = 1;
   double slice_s = 1;  // at least 0.05: a slice's end costs a thread some 0.1 ms
   uint64_t seed = 0;
-  // Called about once a slice, with its number, by the thread that called Load or RunA.
+  // Called about once a slice, with its number, by the thread that called Fill or RunA.
   std::function<void(size_t slice)> each_slice;
 };
+
+// A of so many records, with keys of 16 bytes. Its Zipf has as many ranks as there are records.
+OperationMix YcsbA(uint64_t records, uint32_t value_bytes);
 
 // A second or whatever a slice is. Latencies in microseconds.
 struct YcsbSlice {
@@ -51,27 +55,28 @@ struct YcsbResult {
 
 class Ycsb {
  public:
-  Ycsb(const YcsbOptions& options, const ValueMaker* values, Store* store);
+  // `options` and `store` must outlive it.
+  Ycsb(const YcsbOptions& options, Store* store);
 
-  Result<YcsbResult> Load();
-  // REQUIRES: Load has succeeded
+  Result<YcsbResult> Fill();
+  // REQUIRES: Fill has succeeded
   Result<YcsbResult> RunA();
   // Reads all of the store.
   Status CheckAll(Store* store) const;
 
+  const RecordFormat& format() const { return format_; }
+
  private:
   class Client;
   class Slices;
-  using Step = std::function<bool(Client*)>;
 
-  Result<YcsbResult> Run(uint64_t operations, const Step& step);
+  Result<YcsbResult> Run(const OperationMix& mix, uint64_t operations);
 
   const YcsbOptions& options_;
-  const ValueMaker& values_;
+  const RecordFormat format_;
   Store& store_;
-  const KeyPicker picker_;
-  const uint64_t stride_;           // of the order of loading; shares no factor with the keys
-  std::vector<uint32_t> versions_;  // by key, + 1; each of one thread
+  RecordSpace space_;
+  std::vector<uint32_t> versions_;  // that each record has; each of one thread
 };
 
 }  // namespace weft::bench

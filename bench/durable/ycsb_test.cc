@@ -78,37 +78,38 @@ class MapStore final : public Store {
 class YcsbTest : public testing::Test {
  protected:
   void Make(int threads) {
-    options_.keys = 1000;
+    options_.mix = YcsbA(1000, 100);
     options_.operations = 200000;
     options_.threads = threads;
     options_.slice_s = 0.05;
-    ycsb_.emplace(options_, &values_, &store_);
+    ycsb_.emplace(options_, &store_);
   }
 
-  const ValueMaker values_{100};
+  std::string Key(uint64_t record) const { return std::string(RecordKey(ycsb_->format(), record)); }
+
   MapStore store_;
   YcsbOptions options_;
   std::optional<Ycsb> ycsb_;
 };
 
-TEST_F(YcsbTest, LoadsEveryKeyOnce) {
+TEST_F(YcsbTest, FillsEveryKeyOnce) {
   for (const int threads : {1, 3}) {
     store_.all().clear();
     const uint64_t before = store_.puts();
     Make(threads);
-    auto loaded = ycsb_->Load();
-    ASSERT_TRUE(loaded.has_value());
+    auto filled = ycsb_->Fill();
+    ASSERT_TRUE(filled.has_value());
     EXPECT_EQ(1000u, store_.all().size());
     EXPECT_EQ(before + 1000, store_.puts());
-    EXPECT_EQ(1000u, loaded->writes.count());
-    EXPECT_EQ(0u, loaded->reads.count());
+    EXPECT_EQ(1000u, filled->writes.count());
+    EXPECT_EQ(0u, filled->reads.count());
     EXPECT_TRUE(ycsb_->CheckAll(&store_).ok());
   }
 }
 
 TEST_F(YcsbTest, AReadsAndUpdatesHalfAndHalf) {
   Make(4);
-  ASSERT_TRUE(ycsb_->Load().has_value());
+  ASSERT_TRUE(ycsb_->Fill().has_value());
   size_t slices = 0;
   options_.each_slice = [&](size_t slice) { EXPECT_EQ(slices++, slice); };
   auto a = ycsb_->RunA();
@@ -128,37 +129,37 @@ TEST_F(YcsbTest, AReadsAndUpdatesHalfAndHalf) {
 
 TEST_F(YcsbTest, AWrongValueEndsIt) {
   Make(2);
-  ASSERT_TRUE(ycsb_->Load().has_value());
+  ASSERT_TRUE(ycsb_->Fill().has_value());
   for (auto& [key, value] : store_.all()) value[0] ^= 1;
   EXPECT_EQ(Code::kCorruption, ycsb_->RunA().error().code());
 }
 
 TEST_F(YcsbTest, WhatIsLostIsFound) {
   Make(1);
-  ASSERT_TRUE(ycsb_->Load().has_value());
+  ASSERT_TRUE(ycsb_->Fill().has_value());
   std::map<std::string, std::string> sound = store_.all();
-  store_.all().erase(store_.all().find(std::string(DurableKey(500))));
+  store_.all().erase(Key(500));
   EXPECT_EQ(Code::kCorruption, ycsb_->CheckAll(&store_).code());
   store_.all() = sound;
-  store_.all().erase(std::string(DurableKey(999)));
+  store_.all().erase(Key(999));
   EXPECT_EQ(Code::kCorruption, ycsb_->CheckAll(&store_).code());
   store_.all() = sound;
-  store_.all()[std::string(DurableKey(500))].back() ^= 1;
+  store_.all()[Key(500)].back() ^= 1;
   EXPECT_EQ(Code::kCorruption, ycsb_->CheckAll(&store_).code());
   store_.all() = sound;
-  store_.all()[std::string(DurableKey(1000))] = "one too many";
+  store_.all()[Key(1000)] = "one too many";
   EXPECT_EQ(Code::kCorruption, ycsb_->CheckAll(&store_).code());
 }
 
 // The last update of all is one that nothing has written over.
 TEST_F(YcsbTest, AnUpdateThatIsForgottenIsFound) {
   Make(1);
-  ASSERT_TRUE(ycsb_->Load().has_value());
+  ASSERT_TRUE(ycsb_->Fill().has_value());
   ASSERT_TRUE(ycsb_->RunA().has_value());
   const uint64_t puts = store_.puts();
   Make(1);
   store_.forgets = puts + puts;
-  ASSERT_TRUE(ycsb_->Load().has_value());
+  ASSERT_TRUE(ycsb_->Fill().has_value());
   ASSERT_TRUE(ycsb_->RunA().has_value());
   ASSERT_EQ(puts + puts, store_.puts()) << "the same seed, the same updates";
   EXPECT_EQ(Code::kCorruption, ycsb_->CheckAll(&store_).code());
@@ -167,7 +168,7 @@ TEST_F(YcsbTest, AnUpdateThatIsForgottenIsFound) {
 TEST_F(YcsbTest, AStoresErrorIsTold) {
   Make(3);
   store_.fails_at = 500;
-  EXPECT_EQ(Code::kIoError, ycsb_->Load().error().code());
+  EXPECT_EQ(Code::kIoError, ycsb_->Fill().error().code());
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.h"
+
 namespace weft::bench {
 namespace {
 
@@ -103,6 +105,15 @@ Result<RecordFormat> RecordFormat::Make(const RecordOptions& options) {
   return RecordFormat(options);
 }
 
+RecordFormat RecordFormat::OfSizes(uint32_t key_bytes, uint32_t value_bytes, bool ordered) {
+  RecordOptions options;
+  options.key_bytes = SizeDistribution::Fixed(key_bytes);
+  options.value_bytes = SizeDistribution::Fixed(value_bytes);
+  options.ordered = ordered;
+  WEFT_CHECK(Check(options).ok());
+  return RecordFormat(options);
+}
+
 RecordFormat::RecordFormat(const RecordOptions& options)
     : options_(options), pool_starts_(PoolStarts(options.value_bytes.max())) {
   // Each piece of 100 bytes is 50 random ones, twice: what LevelDB's own benchmark stores, too.
@@ -146,17 +157,6 @@ std::optional<uint64_t> RecordFormat::RecordOf(std::string_view key) const {
   char room[kRecordKeyBytesMax];
   if (record >= kRecordsMax || WriteKey(record, room) != key) return std::nullopt;
   return record;
-}
-
-std::optional<uint32_t> RecordFormat::Verify(uint64_t record, std::string_view value) const {
-  if (value.size() < kRecordValueBytesMin) return std::nullopt;
-  uint32_t number, version;
-  std::memcpy(&number, value.data(), 4);
-  std::memcpy(&version, value.data() + 4, 4);
-  if ((number ^ Spread(version)) != static_cast<uint32_t>(record)) return std::nullopt;
-  if (options_.version_is_size && version != value.size()) return std::nullopt;
-  if (value.substr(kRecordValueBytesMin) != Body(record, version)) return std::nullopt;
-  return version;
 }
 
 }  // namespace weft::bench

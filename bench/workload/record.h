@@ -50,6 +50,8 @@ class RecordFormat {
   // kInvalidArgument if sizes are beyond the limits above, or if those of ordered keys differ.
   static Status Check(const RecordOptions& options);
   static Result<RecordFormat> Make(const RecordOptions& options);
+  // Of keys and values of one size each. REQUIRES: both are within the limits above
+  static RecordFormat OfSizes(uint32_t key_bytes, uint32_t value_bytes, bool ordered = false);
 
   uint32_t KeyBytes(uint64_t record) const {
     if (options_.key_bytes_of != nullptr) return (*options_.key_bytes_of)[record];
@@ -80,8 +82,24 @@ class RecordFormat {
     const std::string_view body = Body(record, version);
     std::memcpy(out + kRecordValueBytesMin, body.data(), body.size());
   }
+  // The version that the head of a value of `record` names; none if head or length are not its own.
+  // A few instructions, whatever the length: for loops in which a whole check costs too much.
+  std::optional<uint32_t> VersionOf(uint64_t record, std::string_view value) const {
+    if (value.size() < kRecordValueBytesMin) return std::nullopt;
+    uint32_t number, version;
+    std::memcpy(&number, value.data(), 4);
+    std::memcpy(&version, value.data() + 4, 4);
+    if ((number ^ Spread(version)) != static_cast<uint32_t>(record)) return std::nullopt;
+    if (value.size() != ValueBytes(record, version)) return std::nullopt;
+    return version;
+  }
   // The version of a value of `record`; none if it isn't one, to the last byte.
-  std::optional<uint32_t> Verify(uint64_t record, std::string_view value) const;
+  std::optional<uint32_t> Verify(uint64_t record, std::string_view value) const {
+    const std::optional<uint32_t> version = VersionOf(record, value);
+    if (!version || value.substr(kRecordValueBytesMin) != Body(record, *version))
+      return std::nullopt;
+    return version;
+  }
 
   const RecordOptions& options() const { return options_; }
 
@@ -104,6 +122,19 @@ class RecordFormat {
   RecordOptions options_;
   uint64_t pool_starts_;  // a power of two
   std::string pool_;
+};
+
+// The key of a record, written where it stands.
+class RecordKey {
+ public:
+  RecordKey(const RecordFormat& format, uint64_t record) : key_(format.WriteKey(record, room_)) {}
+  RecordKey(const RecordKey&) = delete;
+  RecordKey& operator=(const RecordKey&) = delete;
+  operator std::string_view() const { return key_; }  // NOLINT: a view of it
+
+ private:
+  char room_[kRecordKeyBytesMax];
+  const std::string_view key_;
 };
 
 }  // namespace weft::bench

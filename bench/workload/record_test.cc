@@ -191,6 +191,18 @@ TEST(Record, NoOtherLengthIsAccepted) {
   }
 }
 
+TEST(Record, AHeadNamesItsRecordAndVersion) {
+  const RecordFormat format = RecordFormat::OfSizes(16, 100, true);
+  std::string value = ValueOf(format, 99, 3);
+  EXPECT_EQ(format.VersionOf(99, value), 3u);
+  EXPECT_FALSE(format.VersionOf(98, value));
+  EXPECT_FALSE(format.VersionOf(99, value.substr(0, 99)));
+  value.back() ^= 1;  // a whole check sees it
+  EXPECT_EQ(format.VersionOf(99, value), 3u);
+  EXPECT_FALSE(format.Verify(99, value));
+  EXPECT_EQ(std::string(RecordKey(format, 10)), "000000000000000a");
+}
+
 TEST(Record, BodiesChangeWithTheVersion) {
   const RecordFormat format = Format("24", "1000");
   int same = 0;
