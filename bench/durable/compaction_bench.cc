@@ -50,7 +50,7 @@ class MergeCase {
             StoreCompression compression)
       : options_(options),
         place_(place),
-        values_(value_bytes),
+        records_(DurableRecords(value_bytes)),
         name_(fmt::format("{}B-{}-{}", value_bytes, NameOf(compression), place.name())),
         keys_(static_cast<uint64_t>(static_cast<double>(KeysFor(value_bytes)) * options.scale)) {
     settings_.compression = compression;
@@ -96,7 +96,7 @@ class MergeCase {
 
   const CompactionOptions& options_;
   const Place& place_;
-  const ValueMaker values_;
+  const RecordFormat records_;
   const std::string name_;
   const uint64_t keys_;
   StoreSettings settings_;
@@ -112,12 +112,12 @@ class MergeCase {
 // The first writes of the pass, all of them where `share` is 1. Again: the keys are the same.
 Status MergeCase::Write(Store* store, double share) {
   IdStream ids(pass_, 0);
-  std::string value(values_.value_bytes(), '\0');
+  std::string value(records_.value_bytes_max(), '\0');
   const auto writes = static_cast<uint32_t>(static_cast<double>(pass_.writes) * share);
   for (uint32_t i = 0; i < writes; ++i) {
     const uint32_t id = ids.Next();
-    values_.Write(id, i, value.data());
-    const Status status = store->Put(DurableKey(id), value, false);
+    records_.WriteValue(id, i, value.data());
+    const Status status = store->Put(RecordKey(records_, id), value, false);
     if (!status.ok()) return status;
   }
   return Status::Ok();
@@ -260,7 +260,7 @@ Status MergeCase::PrepareRuns() {
   shape.run_bytes = settings_.write_buffer_bytes;
   shape.seed = options_.seed;
   shape.compression = settings_.compression;
-  auto runs = WriteRuns(place_.Fresh("runs"), shape, values_);
+  auto runs = WriteRuns(place_.Fresh("runs"), shape, records_);
   if (!runs) return runs.error();
   runs_ = std::move(*runs);
   AddOurs("runs-verified", &runs_, true, 1);
@@ -365,7 +365,7 @@ void MergeCase::AddRow(Report& report, const std::string& subject, const std::st
   row.judged_name = subject;
   row.judged = row.subject.samples.Median();
   row.details = {{"keys", keys_},
-                 {"value_bytes", values_.value_bytes()},
+                 {"value_bytes", records_.value_bytes_max()},
                  {"table_bytes", settings_.file_bytes},
                  {"tables_tree", tree_.tables},
                  {"tables_runs", runs_.tables},

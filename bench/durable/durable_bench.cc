@@ -111,7 +111,7 @@ class Course {
         settings_(settings),
         place_(place),
         steps_(std::move(steps)),
-        values_(options.value_bytes) {
+        records_(DurableRecords(options.value_bytes)) {
     for (const std::string& name : stores) contenders_.push_back({name, "", nullptr, {}});
   }
 
@@ -139,7 +139,7 @@ class Course {
   const StoreSettings& settings_;
   const Place& place_;
   const std::vector<Step> steps_;
-  const ValueMaker values_;
+  const RecordFormat records_;
   std::vector<StoreInTurn> contenders_;
   Turns turns_;
 };
@@ -148,7 +148,7 @@ PassInput Course::InputOf(StoreInTurn* contender, uint64_t seed) const {
   PassInput input;
   input.store = contender->store.get();
   input.ledger = &*contender->ledger;
-  input.values = &values_;
+  input.records = &records_;
   input.reads = options_.reads;
   input.syncs = options_.syncs > 0 ? options_.syncs : std::max<uint64_t>(options_.keys / 1000, 10);
   input.tail_s = options_.tail_s;
@@ -164,7 +164,7 @@ Status Course::CheckAndRemove(StoreInTurn* contender) {
   contender->store.reset();
   auto store = OpenStore(contender->name, settings_, contender->dir);
   if (!store) return store.error();
-  const Status status = contender->ledger->Check(store->get(), values_);
+  const Status status = contender->ledger->Check(store->get(), records_);
   WaitUntilQuiet(kSettleLimitS);
   store->reset();
   place_.Fresh(contender->name);

@@ -11,7 +11,7 @@ Status Wrong(std::string_view key, const char* what) {
   return Status(Code::kCorruption, fmt::format("key {}: {}", key, what));
 }
 
-Status CheckScan(Cursor* cursor, const ValueMaker& values, const std::vector<uint32_t>& last) {
+Status CheckScan(Cursor* cursor, const RecordFormat& records, const std::vector<uint32_t>& last) {
   uint64_t next = 0;  // the first id not seen yet
   const auto skip_absent = [&] {
     while (next < last.size() && last[next] == 0) ++next;
@@ -19,28 +19,29 @@ Status CheckScan(Cursor* cursor, const ValueMaker& values, const std::vector<uin
   for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
     skip_absent();
     const std::string_view key = cursor->Key();
-    const uint64_t id = IdOfDurableKey(key);
-    if (id != next) return Wrong(key, "comes where another key should");
-    if (!values.Matches(static_cast<uint32_t>(id), last[id] - 1, cursor->Value()))
+    if (next == last.size() || records.RecordOf(key) != next)
+      return Wrong(key, "comes where another key should");
+    if (records.Verify(next, cursor->Value()) != last[next] - 1)
       return Wrong(key, "does not have the value that was written last");
     ++next;
   }
   if (const Status status = cursor->status(); !status.ok()) return status;
   skip_absent();
-  if (next != last.size()) return Wrong(DurableKey(next), "is missing in a scan");
+  if (next != last.size()) return Wrong(RecordKey(records, next), "is missing in a scan");
   return Status::Ok();
 }
 
-Status CheckSample(Reader* reader, const ValueMaker& values, const std::vector<uint32_t>& last) {
+Status CheckSample(Reader* reader, const RecordFormat& records, const std::vector<uint32_t>& last) {
   base::Random random(last.size());
   for (int i = 0; i < 20'000; ++i) {
     const auto id = static_cast<uint32_t>(random.Below(last.size()));
-    const Answer answer = reader->Get(DurableKey(id));
+    const RecordKey key(records, id);
+    const Answer answer = reader->Get(key);
     if (!reader->status().ok()) return reader->status();
     if (answer.found != (last[id] != 0))
-      return Wrong(DurableKey(id), "is found although it was never written, or not found");
-    if (answer.found && !values.Matches(id, last[id] - 1, answer.value))
-      return Wrong(DurableKey(id), "does not have the value that was written last");
+      return Wrong(key, "is found although it was never written, or not found");
+    if (answer.found && records.Verify(id, answer.value) != last[id] - 1)
+      return Wrong(key, "does not have the value that was written last");
   }
   return Status::Ok();
 }
@@ -57,10 +58,10 @@ uint64_t Ledger::DistinctKeys() const {
   return last.size() - static_cast<uint64_t>(std::count(last.begin(), last.end(), 0));
 }
 
-Status Ledger::Check(Store* store, const ValueMaker& values) const {
+Status Ledger::Check(Store* store, const RecordFormat& records) const {
   const std::vector<uint32_t> last = LastVersions();
-  const Status scan = CheckScan(store->NewCursor().get(), values, last);
-  return scan.ok() ? CheckSample(store->NewReader().get(), values, last) : scan;
+  const Status scan = CheckScan(store->NewCursor().get(), records, last);
+  return scan.ok() ? CheckSample(store->NewReader().get(), records, last) : scan;
 }
 
 std::vector<uint32_t> Ledger::LastVersions() const {

@@ -12,10 +12,17 @@
 #include <vector>
 
 #include "base/random.h"
-#include "bench/durable/payload.h"
 #include "bench/store/store.h"
+#include "bench/workload/record.h"
 
 namespace weft::bench {
+
+inline constexpr uint32_t kDurableKeyBytes = 16;
+
+// Of the durable benchmarks: neighbouring numbers are neighbouring keys.
+inline RecordFormat DurableRecords(uint32_t value_bytes) {
+  return RecordFormat::OfSizes(kDurableKeyBytes, value_bytes, true);
+}
 
 // One pass of writes. The i-th of writer w has version first_version + i * writers + w.
 struct WritePass {
@@ -64,7 +71,7 @@ class Ledger {
   // Distinct keys in the store.
   uint64_t DistinctKeys() const;
   // Reads the whole store in order, and a sample by key, and compares every byte.
-  Status Check(Store* store, const ValueMaker& values) const;
+  Status Check(Store* store, const RecordFormat& records) const;
 
  private:
   // Version + 1 of every key; 0: not there.

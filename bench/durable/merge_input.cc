@@ -29,8 +29,8 @@ bool ParseTable(const std::string& line, const std::string& dir, JobTable* table
   uint64_t sequences[2];
   int types[2];
   if (std::sscanf(line.c_str(),
-                  " %" SCNu64 ":%" SCNu64 "['%16[0-9]' @ %" SCNu64 " : %d .. '%16[0-9]' @ %" SCNu64
-                  " : %d]",
+                  " %" SCNu64 ":%" SCNu64 "['%16[0-9a-f]' @ %" SCNu64
+                  " : %d .. '%16[0-9a-f]' @ %" SCNu64 " : %d]",
                   &table->number, &table->bytes, smallest, &sequences[0], &types[0], largest,
                   &sequences[1], &types[1]) != 8)
     return false;
@@ -54,20 +54,20 @@ struct Write {
 
 Result<JobTable> WriteRun(const std::string& path, uint64_t number,
                           const table::TableFormat& format, std::vector<Write>* writes,
-                          const ValueMaker& values) {
+                          const RecordFormat& records) {
   std::sort(writes->begin(), writes->end(), [](const Write& a, const Write& b) {
     return a.id != b.id ? a.id < b.id : a.version > b.version;
   });
   auto file = PosixFileSystem()->NewWritableFile(path, FileUse::kTable);
   if (!file) return file.error();
   table::TableBuilder builder(format, file->get());
-  std::string value(values.value_bytes(), '\0'), key;
+  std::string value(records.value_bytes_max(), '\0'), key;
   JobTable made;
   made.number = number;
   made.path = path;
   for (const Write& write : *writes) {
-    values.Write(write.id, write.version, value.data());
-    key = MakeInternalKey(DurableKey(write.id), write.version + 1, ValueType::kValue);
+    records.WriteValue(write.id, write.version, value.data());
+    key = MakeInternalKey(RecordKey(records, write.id), write.version + 1, ValueType::kValue);
     if (made.smallest.empty()) made.smallest = key;
     builder.Add(key, value);
   }
@@ -111,7 +111,7 @@ Result<MergeInput> TablesOfLevelDb(const std::string& dir, const std::string& ta
 }
 
 Result<MergeInput> WriteRuns(const std::string& dir, const RunShape& shape,
-                             const ValueMaker& values) {
+                             const RecordFormat& records) {
   std::error_code error;
   std::filesystem::create_directories(dir, error);
   const table::InternalComparator comparator(BytewiseComparator());
@@ -121,7 +121,7 @@ Result<MergeInput> WriteRuns(const std::string& dir, const RunShape& shape,
   format.filter = shape.bloom_bits > 0 ? &filter : nullptr;
   format.compression =
       shape.compression == StoreCompression::kNone ? Compression::kNone : Compression::kSnappy;
-  const uint64_t run_writes = shape.run_bytes / (kDurableKeyBytes + values.value_bytes());
+  const uint64_t run_writes = shape.run_bytes / (kDurableKeyBytes + records.value_bytes_max());
   WritePass pass;
   pass.keys = shape.keys;
   pass.seed = shape.seed;
@@ -133,7 +133,7 @@ Result<MergeInput> WriteRuns(const std::string& dir, const RunShape& shape,
     if (writes.size() < run_writes && version + 1 < shape.keys) continue;
     const uint64_t number = input.runs.size() + 1;
     auto table =
-        WriteRun(fmt::format("{}/{:06}.ldb", dir, number), number, format, &writes, values);
+        WriteRun(fmt::format("{}/{:06}.ldb", dir, number), number, format, &writes, records);
     if (!table) return table.error();
     input.runs.insert(input.runs.begin(), {std::move(*table)});
     writes.clear();

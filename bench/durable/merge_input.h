@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/durable/payload.h"
 #include "bench/store/store.h"
+#include "bench/workload/record.h"
 #include "compaction/job.h"
 
 namespace weft::bench {
@@ -34,6 +34,6 @@ struct RunShape {
 // Writes what random writes leave without compaction: overlapping tables of run_bytes each. There
 // are `keys` writes in all, with the keys of a WritePass of that seed. `dir` is made.
 Result<MergeInput> WriteRuns(const std::string& dir, const RunShape& shape,
-                             const ValueMaker& values);
+                             const RecordFormat& records);
 
 }  // namespace weft::bench

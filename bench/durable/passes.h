@@ -22,7 +22,7 @@ namespace weft::bench {
 struct PassInput {
   Store* store = nullptr;
   Ledger* ledger = nullptr;
-  const ValueMaker* values = nullptr;
+  const RecordFormat* records = nullptr;
   uint64_t reads = 0;  // lookups of a pass
   uint64_t syncs = 0;  // writes of fillsync
   double tail_s = 10;  // length of the open loop

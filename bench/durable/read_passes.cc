@@ -47,7 +47,8 @@ Result<PassResult> Scan(const PassInput& input, bool forward) {
   }
   PassResult result = watch.Done(entries, entries);
   if (const Status status = cursor->status(); !status.ok()) return status;
-  if (entries != expected || bytes != entries * (kDurableKeyBytes + input.values->value_bytes()))
+  if (entries != expected ||
+      bytes != entries * (kDurableKeyBytes + input.records->value_bytes_max()))
     return Status(Code::kCorruption,
                   fmt::format("a scan returned {} of {} entries", entries, expected));
   result.more = {{"mib_per_s", static_cast<double>(bytes) / (1 << 20) / result.seconds}};
@@ -64,9 +65,9 @@ Result<PassResult> GetRandom(const PassInput& input) {
   const Stopwatch watch;
   for (uint64_t i = 0; i < input.reads; ++i) {
     const auto id = static_cast<uint32_t>(random.Below(input.ledger->keys()));
-    const Answer answer = reader->Get(DurableKey(id));
+    const Answer answer = reader->Get(RecordKey(*input.records, id));
     found += answer.found;
-    right &= !answer.found || input.values->BelongsTo(id, answer.value);
+    right &= !answer.found || input.records->VersionOf(id, answer.value).has_value();
   }
   return UnlessWrong(watch.Done(input.reads, found), reader->status(), right);
 }
@@ -79,7 +80,7 @@ Result<PassResult> GetMissing(const PassInput& input) {
   key[kDurableKeyBytes] = '.';
   const Stopwatch watch;
   for (uint64_t i = 0; i < input.reads; ++i) {
-    WriteDurableKey(random.Below(input.ledger->keys()), key);
+    input.records->WriteKey(random.Below(input.ledger->keys()), key);
     found += reader->Get(std::string_view(key, sizeof key)).found;
   }
   return UnlessWrong(watch.Done(input.reads, found), reader->status(), found == 0);
@@ -100,12 +101,12 @@ Result<PassResult> MultiGetRandom(const PassInput& input) {
   for (uint64_t batch = 0; batch < batches; ++batch) {
     for (size_t i = 0; i < kDurableBatch; ++i) {
       ids[i] = static_cast<uint32_t>(random.Below(input.ledger->keys()));
-      WriteDurableKey(ids[i], bytes[i]);
+      input.records->WriteKey(ids[i], bytes[i]);
     }
     reader->MultiGet(keys, answers);
     for (size_t i = 0; i < kDurableBatch; ++i) {
       found += answers[i].found;
-      right &= !answers[i].found || input.values->BelongsTo(ids[i], answers[i].value);
+      right &= !answers[i].found || input.records->VersionOf(ids[i], answers[i].value).has_value();
     }
   }
   return UnlessWrong(watch.Done(batches * kDurableBatch, found), reader->status(), right);
@@ -118,7 +119,7 @@ Result<PassResult> SeekRandom(const PassInput& input) {
   Status status;
   const Stopwatch watch;
   for (uint64_t i = 0; i < seeks && status.ok(); ++i) {
-    const DurableKey key(random.Below(input.ledger->keys()));
+    const RecordKey key(*input.records, random.Below(input.ledger->keys()));
     const auto cursor = input.store->NewCursor();
     cursor->Seek(key);
     if (cursor->Valid()) {

@@ -22,18 +22,18 @@ class Writer {
  public:
   Writer(const PassInput& input, const WritePass& pass, uint32_t number)
       : store_(input.store),
-        values_(*input.values),
+        records_(*input.records),
         ids_(pass, number),
         step_(pass.writers),
         version_(pass.first_version + number),
         sync_(pass.sync),
-        value_(input.values->value_bytes(), '\0') {}
+        value_(input.records->value_bytes_max(), '\0') {}
 
   bool WriteOne() {
     const uint32_t id = ids_.Next();
-    values_.Write(id, version_, value_.data());
+    records_.WriteValue(id, version_, value_.data());
     version_ += step_;
-    Status status = store_->Put(DurableKey(id), value_, sync_);
+    Status status = store_->Put(RecordKey(records_, id), value_, sync_);
     if (status.ok()) return true;
     status_ = std::move(status);
     return false;
@@ -42,7 +42,7 @@ class Writer {
 
  private:
   Store* const store_;
-  const ValueMaker& values_;
+  const RecordFormat& records_;
   IdStream ids_;
   const uint32_t step_;
   uint32_t version_;
@@ -71,7 +71,7 @@ Result<PassResult> WriteAll(const PassInput& input, WritePass pass) {
     if (!writer->status().ok()) return writer->status();
   input.ledger->End(pass);
   result.operations = pass.writes * pass.writers;
-  result.user_bytes = result.operations * (kDurableKeyBytes + input.values->value_bytes());
+  result.user_bytes = result.operations * (kDurableKeyBytes + input.records->value_bytes_max());
   result.figure = static_cast<double>(result.operations) / result.seconds;
   return result;
 }
@@ -126,7 +126,7 @@ Result<PassResult> WriteOnSchedule(const PassInput& input, double rate) {
   result.seconds = SecondsSince(start);
   input.ledger->End(pass);
   result.operations = pass.writes;
-  result.user_bytes = pass.writes * (kDurableKeyBytes + input.values->value_bytes());
+  result.user_bytes = pass.writes * (kDurableKeyBytes + input.records->value_bytes_max());
   result.figure = PercentileUs(latency_ns, 99.9);
   result.more = {{"rate", rate},
                  {"p50_us", PercentileUs(latency_ns, 50)},
@@ -205,9 +205,9 @@ Result<PassResult> ReadWhileWriting(const PassInput& input) {
   const uint64_t start = base::NowNs();
   for (uint64_t i = 0; i < input.reads; ++i) {
     const auto id = static_cast<uint32_t>(random.Below(pass.keys));
-    const Answer answer = reader->Get(DurableKey(id));
+    const Answer answer = reader->Get(RecordKey(*input.records, id));
     result.found += answer.found;
-    right &= !answer.found || input.values->BelongsTo(id, answer.value);
+    right &= !answer.found || input.records->VersionOf(id, answer.value).has_value();
   }
   result.seconds = SecondsSince(start);
   stop = true;
@@ -218,7 +218,7 @@ Result<PassResult> ReadWhileWriting(const PassInput& input) {
   if (!reader->status().ok()) return reader->status();
   if (!right) return Status(Code::kCorruption, "a lookup returned another key's value");
   result.operations = input.reads;
-  result.user_bytes = written * (kDurableKeyBytes + input.values->value_bytes());
+  result.user_bytes = written * (kDurableKeyBytes + input.records->value_bytes_max());
   result.figure = static_cast<double>(result.operations) / result.seconds;
   result.more = {{"writes_per_s", static_cast<double>(written) / result.seconds}};
   return result;

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "bench/harness/defaults.h"
-#include "bench/harness/payload.h"
 #include "bench/harness/report.h"
 #include "bench/walk/crew.h"
 
@@ -35,6 +34,7 @@ void CacheAnswers::Merge(const CacheAnswers& other) {
 CacheWorker::CacheWorker(Cache* cache, const Workload& workload, uint32_t batch,
                          std::span<const uint32_t> stream)
     : cache_(cache),
+      records_(RecordFormat::OfSizes(workload.key_bytes, workload.value_bytes)),
       key_bytes_(workload.key_bytes),
       value_bytes_(workload.value_bytes),
       batch_(batch),
@@ -45,7 +45,7 @@ CacheWorker::CacheWorker(Cache* cache, const Workload& workload, uint32_t batch,
       views_(batch),
       pairs_(batch) {
   for (size_t i = 0; i < stream.size(); ++i)
-    WriteKey(stream[i] & ~IdStreams::kSetBit, keys_.data() + i * key_bytes_, key_bytes_);
+    records_.WriteKey(stream[i] & ~IdStreams::kSetBit, keys_.data() + i * key_bytes_);
 }
 
 void CacheWorker::Run(std::span<const uint32_t> ids) {
@@ -59,7 +59,7 @@ void CacheWorker::RunBatch(std::span<const uint32_t> ids) {
   size_t gets = 0, sets = 0;
   for (const uint32_t id : ids) {
     if (id & IdStreams::kSetBit) {
-      WriteValue(id & ~IdStreams::kSetBit, value, value_bytes_);
+      records_.WriteValue(id & ~IdStreams::kSetBit, 0, value);
       pairs_[sets++] = {{key, key_bytes_}, {value, value_bytes_}};
     } else {
       lookups_[gets++] = {{key, key_bytes_}, value, value_bytes_};
@@ -85,7 +85,8 @@ void CacheWorker::CheckBatch(size_t gets, std::span<const uint32_t> ids) {
   sampled_ = sampled_ + 1 < gets ? sampled_ + 1 : 0;
   const Cache::Lookup& whole = lookups_[sampled_];
   const size_t lane = static_cast<size_t>(whole.value - values_.data()) / value_bytes_;
-  if (whole.outcome == Outcome::kHit) wrong += !ValueMatches(ids[lane], whole.value, value_bytes_);
+  if (whole.outcome == Outcome::kHit)
+    wrong += !records_.Verify(ids[lane], {whole.value, value_bytes_});
   answers_.gets += gets;
   answers_.hits += hits;
   answers_.wrong += wrong;
@@ -110,7 +111,7 @@ void CacheWorker::ViewBatch(std::span<const uint32_t> ids) {
       asm volatile("" : : "r"(first));  // it counts as used
       const size_t lane = static_cast<size_t>(&view - views_.data());
       wrong += view.value.size() != value_bytes_ ||
-               (lane == sampled_ && !ValueMatches(ids[lane], view.value.data(), value_bytes_));
+               (lane == sampled_ && !records_.Verify(ids[lane], view.value));
     }
   });
   answers_.gets += ids.size();
@@ -144,18 +145,17 @@ CacheAnswers VerifySample(Cache* cache, const Workload& workload, uint64_t objec
                           uint64_t seed) {
   base::Random random(seed);
   CacheAnswers answers;
-  std::vector<char> key(workload.key_bytes);
+  const RecordFormat records = RecordFormat::OfSizes(workload.key_bytes, workload.value_bytes);
   std::vector<char> value(workload.value_bytes);
   for (uint64_t i = 0; i < count; ++i) {
     const auto id = static_cast<uint32_t>(random.Below(objects));
-    WriteKey(id, key.data(), workload.key_bytes);
-    Cache::Lookup lookup{{key.data(), key.size()}, value.data(), workload.value_bytes};
+    const RecordKey key(records, id);
+    Cache::Lookup lookup{key, value.data(), workload.value_bytes};
     cache->MultiGet({&lookup, 1});
     ++answers.gets;
     if (lookup.outcome != Outcome::kHit) continue;
     ++answers.hits;
-    answers.wrong += lookup.value_bytes != workload.value_bytes ||
-                     !ValueMatches(id, value.data(), workload.value_bytes);
+    answers.wrong += !records.Verify(id, {value.data(), lookup.value_bytes});
   }
   return answers;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bench/named/named.h"
+#include "bench/workload/record.h"
 #include "weft/cache.h"
 
 namespace weft::bench {
@@ -53,6 +54,7 @@ class CacheWorker {
   void CheckBatch(size_t gets, std::span<const uint32_t> ids);
 
   Cache* const cache_;
+  const RecordFormat records_;
   const uint32_t key_bytes_;
   const uint32_t value_bytes_;
   const uint32_t batch_;
