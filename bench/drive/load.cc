@@ -68,7 +68,8 @@ Status Run::Open() {
     member.stream = std::make_unique<OperationStream>(mix_, &space_, options_.seed, i, threads);
     member.work = std::make_unique<LoadThread>(options_, member.stream.get(), &stop_);
     if (options_.rate) member.arrivals.emplace(*options_.rate, options_.seed, i, threads);
-    Status status = member.work->Open(&target_);
+    const bool has_more = i < static_cast<uint32_t>(options_.more_sessions);
+    Status status = member.work->Open(&target_, options_.sessions + (has_more ? 1 : 0));
     if (!status.ok()) return status;
   }
   return Status::Ok();

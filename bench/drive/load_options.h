@@ -21,9 +21,10 @@ namespace weft::bench {
 
 struct LoadOptions {
   int threads = 1;
-  int sessions = 1;  // of each thread
-  int depth = 1;     // of each session
-  int batch = 0;     // submitted at once; 0: depth. Open loop: whatever is due
+  int sessions = 1;       // of each thread
+  int more_sessions = 0;  // so many threads have one more, the first ones
+  int depth = 1;          // of each session
+  int batch = 0;          // submitted at once; 0: depth. Open loop: whatever is due
   std::optional<RateSchedule> rate = std::nullopt;
   double warmup_s = 0;            // carried out, not counted
   double seconds = 0;             // 0: until the workload is over, as a fill is

@@ -39,12 +39,12 @@ LoadThread::~LoadThread() {
   if (epoll_ >= 0) close(epoll_);
 }
 
-Status LoadThread::Open(Target* target) {
+Status LoadThread::Open(Target* target, int sessions) {
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   if (epoll_ < 0) return SystemError("epoll_create1");
   const auto depth = static_cast<size_t>(options_.depth);
   batch_ = options_.batch > 0 ? std::min(static_cast<size_t>(options_.batch), depth) : depth;
-  lines_.resize(static_cast<size_t>(options_.sessions));
+  lines_.resize(static_cast<size_t>(sessions));
   under_way_.resize(lines_.size() * depth);
   for (size_t i = 0; i < lines_.size(); i++) {
     auto session = target->NewSession();
@@ -90,11 +90,11 @@ void LoadThread::Count(uint64_t now_ns) {
 }
 
 Status LoadThread::RunClosed() {
+  for (Line& line : lines_) {
+    Status status = FillClosed(&line);
+    if (!status.ok()) return status;
+  }
   for (;;) {
-    for (Line& line : lines_) {
-      Status status = FillClosed(&line);
-      if (!status.ok()) return status;
-    }
     const uint64_t now_ns = base::NowNs();
     Count(now_ns);
     recorder_->ReachedNs(now_ns);
@@ -200,7 +200,9 @@ Status LoadThread::Wait(uint64_t until_ns) {
   const int ready = WaitForEvents(epoll_, events, kEventsMax, &timeout);
   if (ready < 0 && errno != EINTR) return SystemError("wait for events");
   for (int i = 0; i < ready; i++) {
-    Status status = TakeFrom(&lines_[events[i].data.u64]);
+    Line& line = lines_[events[i].data.u64];
+    Status status = TakeFrom(&line);
+    if (status.ok() && !is_open_loop_) status = FillClosed(&line);
     if (!status.ok()) return status;
   }
   return ready > 0 ? Status::Ok() : CheckPatience(base::NowNs());

@@ -41,8 +41,8 @@ class LoadThread {
   LoadThread(const LoadThread&) = delete;
   LoadThread& operator=(const LoadThread&) = delete;
 
-  // Opens its sessions. Call it once, before Run.
-  Status Open(Target* target);
+  // Opens so many sessions, one at least. Call it once, before Run.
+  Status Open(Target* target, int sessions);
   // `arrivals`: of an open loop; null: a closed one.
   Status Run(const LoadWindow& window, Recorder* recorder, Arrivals* arrivals);
 

@@ -6,7 +6,8 @@
 //
 // Units     nanoseconds; instants are base::NowNs.
 // Threads   one owner; merged when the threads have ended.
-// Cost      two increments an operation.
+// Cost      a comparison an operation; two increments for neighbours that took as long, as those of
+//           one answer do.
 #pragma once
 
 #include <array>
@@ -44,6 +45,7 @@ class Recorder {
   // Nothing more comes; it is `now_ns`.
   void End(uint64_t now_ns);
 
+  // Once End was called.
   const std::array<base::Histogram, kOperationKinds>& by_kind() const { return by_kind_; }
   const base::Histogram& lag_ns() const { return lag_ns_; }
   const OutcomeCounts& outcomes() const { return outcomes_; }
@@ -52,6 +54,8 @@ class Recorder {
   uint64_t last_end_ns() const { return last_end_ns_; }
 
  private:
+  void RecordAlike();
+
   const uint64_t begin_ns_;
   const uint64_t end_ns_;
   const uint64_t slice_ns_;
@@ -59,6 +63,10 @@ class Recorder {
   std::array<base::Histogram, kOperationKinds> by_kind_;
   base::Histogram lag_ns_;
   base::Histogram slice_;
+  // Operations that were added last, all alike, and are in no histogram yet.
+  OperationKind alike_kind_ = OperationKind::kRead;
+  uint64_t alike_ns_ = 0;
+  uint64_t alike_ = 0;
   uint64_t slice_number_ = 0;
   uint64_t slice_end_ns_;
   OutcomeCounts outcomes_;

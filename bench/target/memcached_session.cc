@@ -9,6 +9,8 @@ namespace {
 using std::string_view_literals::operator""sv;
 
 constexpr std::string_view kEnd = "END\r\n";
+constexpr std::string_view kValue = "VALUE ";
+constexpr std::string_view kFlags = " 0 ";  // as our sets have them
 constexpr size_t kLineBytesMax = 2048;
 constexpr size_t kNumbersBytesMax = 32;              // " 0 2592000 1048576\r\n"
 constexpr uint32_t kTtlSecondsMax = 30 * 24 * 3600;  // more would be a date to memcached
@@ -62,11 +64,12 @@ size_t MemcachedSession::AppendGets(std::span<const Operation> operations) {
   size_t count = 0;
   for (; count < most && operations[count].kind == operations[0].kind; ++count) {
     Due& due = AddDue(Step::kGet, operations[count]);
-    const std::string_view key = format_.WriteKey(due.record, due.key);
-    due.key_bytes = static_cast<uint8_t>(key.size());
-    due.ends = false;
     *at = ' ';
-    at = Put(at + 1, key);
+    const std::string_view key = format_.WriteKey(due.record, at + 1);
+    due.key_bytes = static_cast<uint8_t>(key.size());
+    if (key.size() <= sizeof due.key) std::memcpy(due.key, key.data(), key.size());
+    due.ends = false;
+    at += 1 + key.size();
   }
   due_.back().ends = true;
   stream_->Wrote(static_cast<size_t>(Put(at, kLineEnd) - start));
@@ -128,6 +131,9 @@ size_t MemcachedSession::TakeAnswer(std::string_view bytes) {
   whole_ = 0;
   if (bytes.empty() || !faults_.broken().ok()) return 0;
   if (due_.empty()) return Break("unexpected bytes", bytes);
+  if (due_.front().step == Step::kGet) {
+    if (const size_t taken = TakeDueValue(bytes)) return taken;
+  }
   const void* newline = std::memchr(bytes.data(), '\n', std::min(bytes.size(), kLineBytesMax));
   if (newline == nullptr)
     return bytes.size() < kLineBytesMax ? 0 : Break("a line that does not end", bytes);
@@ -137,8 +143,35 @@ size_t MemcachedSession::TakeAnswer(std::string_view bytes) {
   return due_.front().step == Step::kGet ? TakeGet(bytes, line) : TakeSimple(line);
 }
 
+// The value that is due next, if it is all there and just as it should be. 0: it must be looked at
+// more closely. Most values end here.
+size_t MemcachedSession::TakeDueValue(std::string_view bytes) {
+  Due& due = due_.front();
+  char room[kRecordKeyBytesMax];
+  const std::string_view key = KeyOf(due, room);
+  const size_t head = kValue.size() + key.size() + kFlags.size();
+  if (due.valued || bytes.size() <= head || !bytes.starts_with(kValue) ||
+      std::memcmp(bytes.data() + kValue.size(), key.data(), key.size()) != 0 ||
+      !bytes.substr(kValue.size() + key.size()).starts_with(kFlags))
+    return 0;
+  uint32_t value_bytes = 0;
+  const char* const end = bytes.data() + bytes.size();
+  const auto [at, failure] = std::from_chars(bytes.data() + head, end, value_bytes);
+  const std::string_view rest(at, static_cast<size_t>(end - at));
+  if (failure != std::errc() || rest.size() < 2 * kLineEnd.size() + value_bytes ||
+      !rest.starts_with(kLineEnd) ||
+      !rest.substr(kLineEnd.size() + value_bytes).starts_with(kLineEnd))
+    return 0;
+  const auto version = format_.Verify(due.record, rest.substr(kLineEnd.size(), value_bytes));
+  if (!version) return 0;
+  due.valued = true;
+  due.version_read = *version;
+  due.outcome = OutcomeKind::kDone;
+  return EndValue(bytes, bytes.size() - rest.size() + 2 * kLineEnd.size() + value_bytes);
+}
+
 size_t MemcachedSession::TakeGet(std::string_view bytes, std::string_view line) {
-  if (line[0] == 'V' && line.starts_with("VALUE "sv)) return TakeValue(bytes, line);
+  if (line[0] == 'V' && line.starts_with(kValue)) return TakeValue(bytes, line);
   const OutcomeKind outcome = line == kEnd ? OutcomeKind::kMissing : ErrorOf(line);
   FinishRequest(outcome);
   return line.size();
@@ -146,7 +179,7 @@ size_t MemcachedSession::TakeGet(std::string_view bytes, std::string_view line) 
 
 // "VALUE <key> <flags> <bytes>[ <version>]\r\n", the value, "\r\n".
 size_t MemcachedSession::TakeValue(std::string_view bytes, std::string_view line) {
-  const std::string_view words = line.substr(6);
+  const std::string_view words = line.substr(kValue.size());
   const std::string_view key = words.substr(0, words.find(' '));
   std::string_view numbers = words.substr(std::min(key.size() + 1, words.size()));
   uint64_t flags = 0, value_bytes = 0;
@@ -161,9 +194,15 @@ size_t MemcachedSession::TakeValue(std::string_view bytes, std::string_view line
   if (bytes.substr(line.size() + value_bytes, kLineEnd.size()) != kLineEnd)
     return Break("a value that is longer than it says", bytes);
   // Keys that are passed over have no record.
-  while (due_.front().Key() != key && !due_.front().ends) Finish(OutcomeKind::kMissing);
+  char room[kRecordKeyBytesMax];
+  while (!due_.front().ends && KeyOf(due_.front(), room) != key) Finish(OutcomeKind::kMissing);
   if (due_.front().valued) return Break("one value too many", bytes);
   CheckValue(key, bytes.substr(line.size(), value_bytes), line);
+  return EndValue(bytes, all);
+}
+
+// The value that is due next has come, and is `all` bytes of these.
+size_t MemcachedSession::EndValue(std::string_view bytes, size_t all) {
   if (due_.front().ends) {
     if (bytes.substr(all, kEnd.size()) != kEnd) return all;
     FinishRequest(OutcomeKind::kMissing);
@@ -178,7 +217,8 @@ void MemcachedSession::CheckValue(std::string_view key, std::string_view value,
   Due& due = due_.front();
   due.valued = true;
   due.outcome = OutcomeKind::kWrong;
-  if (due.Key() != key) return faults_.Note("the value of another key", line);
+  char room[kRecordKeyBytesMax];
+  if (KeyOf(due, room) != key) return faults_.Note("the value of another key", line);
   const auto version = format_.Verify(due.record, value);
   if (!version) return faults_.Note("a value that was not written for its key", line);
   due.version_read = *version;

@@ -55,22 +55,27 @@ class MemcachedSession final : public Session {
     OutcomeKind outcome;  // once `valued`
     bool ends;            // the last key of its request
     bool valued;          // its value has come, the end of the answer has not
-    uint8_t key_bytes;
-    char key[kRecordKeyBytesMax];  // of a get
-
-    std::string_view Key() const { return {key, key_bytes}; }
+    uint8_t key_bytes;    // of a get
+    char key[34];         // of a get, if it is no longer; a cache line in all
   };
 
   void Append(const Operation& operation);
   size_t AppendGets(std::span<const Operation> operations);
   void AppendSet(uint64_t record, uint32_t version, uint32_t ttl_s);
   Due& AddDue(Step step, const Operation& operation);
+  // The key of a get; `room` has space for one.
+  std::string_view KeyOf(const Due& due, char* room) const {
+    if (due.key_bytes > sizeof due.key) return format_.WriteKey(due.record, room);
+    return {due.key, due.key_bytes};
+  }
 
   // Each takes one piece of an answer at the front of `bytes`; 0: it has not all arrived.
   size_t TakeAnswer(std::string_view bytes);
+  size_t TakeDueValue(std::string_view bytes);
   size_t TakeGet(std::string_view bytes, std::string_view line);
   size_t TakeValue(std::string_view bytes, std::string_view line);
   size_t TakeSimple(std::string_view line);
+  size_t EndValue(std::string_view bytes, size_t all);
   void CheckValue(std::string_view key, std::string_view value, std::string_view line);
 
   OutcomeKind ErrorOf(std::string_view line);

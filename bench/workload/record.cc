@@ -130,9 +130,11 @@ RecordFormat::RecordFormat(const RecordOptions& options)
 std::string_view RecordFormat::WriteKey(uint64_t record, char* out) const {
   const uint32_t bytes = KeyBytes(record);
   const uint32_t before = bytes - DigitsOf(bytes);
-  const size_t prefix = std::min<size_t>(before, kPrefix.size());
-  std::memcpy(out, kPrefix.data(), prefix);
-  std::memset(out + prefix, kFiller, before - prefix);
+  if (before > 0) {
+    const size_t prefix = std::min<size_t>(before, kPrefix.size());
+    std::memcpy(out, kPrefix.data(), prefix);
+    std::memset(out + prefix, kFiller, before - prefix);
+  }
   if (bytes < kLongDigits) {
     const auto number = static_cast<uint32_t>(record);
     WriteDigits(options_.ordered ? number : ScatterShort(number), out + before);
