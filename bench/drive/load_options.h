@@ -25,6 +25,9 @@ struct LoadOptions {
   int more_sessions = 0;  // so many threads have one more, the first ones
   int depth = 1;          // of each session
   int batch = 0;          // submitted at once; 0: depth. Open loop: whatever is due
+  // Open loop: so many are due at one instant, on one session, and each is as late as the last of
+  // them. The rate is that of bursts. 1, or the depth
+  int burst = 1;
   std::optional<RateSchedule> rate = std::nullopt;
   double warmup_s = 0;            // carried out, not counted
   double seconds = 0;             // 0: until the workload is over, as a fill is

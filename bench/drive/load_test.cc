@@ -130,6 +130,19 @@ TEST(Load, AnOpenLoopKeepsItsSchedule) {
   EXPECT_NEAR(reads, 1000, 120);
 }
 
+TEST(Load, AnOpenLoopSendsBursts) {
+  const auto target = Echo(1000);
+  RecordSpace space(1000);
+  LoadOptions options{.sessions = 2, .more_sessions = 1, .depth = 8, .burst = 8, .seconds = 1};
+  options.rate = RateSchedule::Constant(100);
+  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
+  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  EXPECT_NEAR(static_cast<double>(figures->operations), 800, 16);
+  EXPECT_EQ(figures->operations % 8, 0u);
+  EXPECT_EQ(figures->outcomes.done, figures->operations);
+  EXPECT_GE(figures->latency_ns.min(), 1'000'000u);
+}
+
 constexpr uint64_t kStallNs = 400'000'000;  // longer than a busy machine's own pauses
 base::Histogram LatenciesWithAStall(bool is_open) {
   const auto target = Echo(200);

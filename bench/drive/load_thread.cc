@@ -153,9 +153,10 @@ void LoadThread::WatchWriting(Line* line) {
 Status LoadThread::TakeFrom(Line* line) {
   outcomes_.clear();
   Status status = line->session->Take(&outcomes_);
+  if (!outcomes_.empty()) answered_ns_ = base::NowNs();
+  if (is_open_loop_ && options_.burst > 1) HoldBurst(line);
   if (!outcomes_.empty()) {
-    const uint64_t now_ns = base::NowNs();
-    answered_ns_ = now_ns;
+    const uint64_t now_ns = answered_ns_;
     if (is_full_ || line->session->fd() < 0) free_since_ns_ = now_ns;
     is_full_ = false;
     for (const Outcome& outcome : outcomes_) {
@@ -166,6 +167,13 @@ Status LoadThread::TakeFrom(Line* line) {
   }
   if (status.ok() && line->session->fd() >= 0) WatchWriting(line);
   return status;
+}
+
+// A burst is answered when the last of it is.
+void LoadThread::HoldBurst(Line* line) {
+  line->held.insert(line->held.end(), outcomes_.begin(), outcomes_.end());
+  outcomes_.clear();
+  if (line->held.size() == static_cast<size_t>(options_.burst)) outcomes_.swap(line->held);
 }
 
 Status LoadThread::Settle(const Outcome& outcome, uint64_t now_ns, const Line& line) {
@@ -288,20 +296,23 @@ Status LoadThread::RunOpen(Arrivals* arrivals) {
 
 // False: every session is full.
 bool LoadThread::BeginDue(uint64_t due_ns, uint64_t now_ns) {
+  const auto burst = static_cast<size_t>(options_.burst);
   for (size_t tries = 0; tries < lines_.size(); tries++) {
     Line& line = lines_[next_line_];
     next_line_ = next_line_ + 1 == lines_.size() ? 0 : next_line_ + 1;
     // An embedded store is asked for one at a time: the next one waits for it.
-    if (line.free.empty() || (line.session->fd() < 0 && !line.round.empty())) continue;
-    Operation operation;
-    if (!stream_.Next(&operation)) {
-      exhausted_ = true;
-      return true;
+    if (line.free.size() < burst || (line.session->fd() < 0 && !line.round.empty())) continue;
+    for (size_t i = 0; i < burst; i++) {
+      Operation operation;
+      if (!stream_.Next(&operation)) {
+        exhausted_ = true;
+        return true;
+      }
+      operation.tag = line.free.back();
+      line.free.pop_back();
+      under_way_[operation.tag] = {operation, due_ns};
+      line.round.push_back(operation);
     }
-    operation.tag = line.free.back();
-    line.free.pop_back();
-    under_way_[operation.tag] = {operation, due_ns};
-    line.round.push_back(operation);
     if (recorder_->Counts(due_ns)) recorder_->AddLag(LagOf(due_ns, now_ns));
     return true;
   }

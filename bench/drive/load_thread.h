@@ -55,6 +55,7 @@ class LoadThread {
     std::unique_ptr<Session> session;
     std::vector<uint64_t> free;  // tags
     std::vector<Operation> round;
+    std::vector<Outcome> held;  // of a burst that is not all answered
     bool watches_writing = false;
   };
   struct UnderWay {
@@ -74,6 +75,7 @@ class LoadThread {
   bool BeginDue(uint64_t due_ns, uint64_t now_ns);
   Status SubmitRound(Line* line);
   Status TakeFrom(Line* line);
+  void HoldBurst(Line* line);
   Status Settle(const Outcome& outcome, uint64_t now_ns, const Line& line);
   Status Wait(uint64_t until_ns);
   Status CheckPatience(uint64_t now_ns);
