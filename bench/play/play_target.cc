@@ -1,9 +1,6 @@
 #include "bench/play/play_target.h"
 
-#include <poll.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <memory>
@@ -13,39 +10,22 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "bench/target/round_trip.h"
 
 namespace weft::bench {
 namespace {
-
-constexpr int kAnswerMsMax = 60'000;
 
 class Connection {
  public:
   explicit Connection(std::unique_ptr<Session> session) : session_(std::move(session)) {}
 
   Result<OutcomeKind> Ask(const Operation& operation) {
-    outcomes_.clear();
-    Status status = session_->Submit({&operation, 1});
-    while (status.ok() && outcomes_.empty()) {
-      status = session_->Take(&outcomes_);
-      if (status.ok() && outcomes_.empty()) status = Wait();
-    }
+    const Status status = RoundTrip(session_.get(), {&operation, 1}, &outcomes_);
     if (!status.ok()) return status;
-    if (outcomes_[0].outcome == OutcomeKind::kWrong)
-      return Status(Code::kCorruption, "a wrong answer: " + session_->FirstError());
     return outcomes_[0].outcome;
   }
 
  private:
-  Status Wait() const {
-    const short events = session_->wants_to_write() ? POLLIN | POLLOUT : POLLIN;
-    pollfd one{session_->fd(), events, 0};
-    const int ready = poll(&one, 1, kAnswerMsMax);
-    if (ready > 0 || (ready < 0 && errno == EINTR)) return Status::Ok();
-    if (ready < 0) return Status::FromErrno("poll", errno);
-    return {Code::kIoError, "no answer for a minute"};
-  }
-
   std::unique_ptr<Session> session_;
   std::vector<Outcome> outcomes_;
 };
