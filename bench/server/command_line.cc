@@ -101,7 +101,7 @@ void AddServers(CLI::App* app, ServerArguments* a) {
       ->check(CLI::Range(8, 128))
       ->capture_default_str();
   app->add_option("--value-bytes", a->server.value_bytes, "bytes of a value")
-      ->check(CLI::Range(1, 1 << 20))
+      ->check(CLI::Range(8, 1 << 20))
       ->capture_default_str();
   app->add_option("--get-share", a->server.get_share, "share of GETs among the requests")
       ->check(CLI::Range(0.0, 1.0))

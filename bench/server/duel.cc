@@ -1,14 +1,23 @@
 #include "bench/server/duel.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "base/random.h"
 #include "bench/harness/machine.h"
 #include "bench/meter/energy_meter.h"
 #include "bench/meter/energy_spec.h"
 #include "bench/meter/perf_meter.h"
+#include "bench/target/memcached_target.h"
+#include "bench/target/round_trip.h"
 
 namespace weft::bench {
 namespace {
+
+constexpr int kFillDepth = 128;
+constexpr int kFillSessions = 4;
+constexpr uint64_t kSampleRecords = 100'000;
 
 // {"instructions_per_op": 812.5 or "unavailable", ...}
 nlohmann::json PerOperation(const Readings& readings, uint64_t operations) {
@@ -27,10 +36,51 @@ nlohmann::json PerOperation(const Readings& readings, uint64_t operations) {
   return each;
 }
 
+RecordOptions RecordsOf(const ServerOptions& options) {
+  RecordOptions records;
+  records.key_bytes = SizeDistribution::Fixed(options.key_bytes);
+  records.value_bytes = SizeDistribution::Fixed(options.value_bytes);
+  return records;
+}
+
+OperationMix MixOf(const ServerOptions& options, double get_share) {
+  OperationMix mix;
+  mix.name = "server";
+  mix.SetShare(OperationKind::kRead, get_share);
+  mix.SetShare(OperationKind::kUpdate, 1 - get_share);
+  if (options.zipf) mix.keys.law = KeyLaw::kScrambledZipf;
+  mix.keys.theta = defaults::kZipfTheta;
+  mix.keys.ranks = options.keys;
+  mix.record = RecordsOf(options);
+  mix.records = options.keys;
+  return mix;
+}
+
+Status Named(const std::string& name, const Status& status) {
+  return {status.code(), fmt::format("{}: {}", name, status.message())};
+}
+
+// Reads random records, so many at a time. kCorruption: one is missing.
+Status ReadSample(Session* session, uint64_t records, uint64_t count) {
+  base::Random random(records);
+  std::vector<Operation> round;
+  std::vector<Outcome> outcomes;
+  uint64_t missing = 0;
+  for (uint64_t left = count; left > 0; left -= round.size()) {
+    round.resize(std::min<uint64_t>(left, kFillDepth));
+    for (Operation& operation : round) operation.record = random.Below(records);
+    const Status status = RoundTrip(session, round, &outcomes);
+    if (!status.ok()) return status;
+    for (const Outcome& outcome : outcomes) missing += outcome.outcome != OutcomeKind::kDone;
+  }
+  if (missing == 0) return Status::Ok();
+  return {Code::kCorruption, fmt::format("{} of {} sampled keys missing", missing, count)};
+}
+
 }  // namespace
 
-PayloadShape ShapeOf(const ServerOptions& options) {
-  return {options.key_bytes, options.value_bytes, options.value_bytes};
+Result<RecordFormat> FormatOf(const ServerOptions& options) {
+  return RecordFormat::Make(RecordsOf(options));
 }
 
 nlohmann::json DetailsOf(const ServerOptions& options) {
@@ -49,63 +99,110 @@ nlohmann::json DetailsOf(const ServerOptions& options) {
           {"warmup_s", options.warmup_s}};
 }
 
+Result<std::unique_ptr<Target>> ClientOf(const Peer& peer, const RecordFormat& format,
+                                         bool multi_get) {
+  TargetOptions options;
+  options.multi_get = multi_get;
+  return OpenMemcached({"127.0.0.1", peer.port(), ""}, options, format);
+}
+
+Status FillServer(const ServerOptions& options, const Peer& peer, const RecordFormat& format,
+                  RecordSpace* space) {
+  auto client = ClientOf(peer, format);
+  if (!client) return client.error();
+  LoadOptions load{.sessions = kFillSessions, .depth = kFillDepth};
+  if (!options.client_cpus.empty()) load.cpus = {options.client_cpus[0]};
+  uint64_t stored = 0;
+  LoadEvents events;
+  events.slice_ended = [&](const SliceRow& row, const base::Histogram&) {
+    stored += row.operations;
+    Progress(fmt::format("{}: {} of {} keys stored", peer.name(), stored, options.keys));
+  };
+  auto filled = RunLoad(client->get(), FillOf(MixOf(options, 1)), space, load, events);
+  if (!filled) return Named(peer.name(), filled.error());
+  if (filled->outcomes.refused > 0)
+    return {Code::kCorruption,
+            fmt::format("{}: {} sets refused", peer.name(), filled->outcomes.refused)};
+  auto session = (*client)->NewSession();
+  if (!session) return session.error();
+  const uint64_t sample = std::min<uint64_t>(options.keys, kSampleRecords);
+  const Status status = ReadSample(session->get(), options.keys, sample);
+  return status.ok() ? status : Named(peer.name(), status);
+}
+
 Result<std::unique_ptr<Contestant>> Contestant::Start(const PeerSpec& spec,
                                                       const ServerOptions& options) {
-  std::unique_ptr<Contestant> self(new Contestant(options));
+  auto format = FormatOf(options);
+  if (!format) return format.error();
+  std::unique_ptr<Contestant> self(new Contestant(options, std::move(*format)));
   const PeerOptions how{options.memory_mb, options.threads, defaults::kConnectionsMax,
                         options.server_cpus};
   auto peer = Peer::Start(spec, how);
   if (!peer) return peer.error();
   self->peer_ = std::move(*peer);
-  const PayloadShape shape = ShapeOf(options);
-  const uint16_t port = self->peer_->port();
-  const int loader_cpu = options.client_cpus.empty() ? -1 : options.client_cpus[0];
-  const Status loaded = Preload(port, shape, options.keys, loader_cpu, spec.name);
-  if (!loaded.ok()) return loaded;
-  const size_t client_count = std::max<size_t>(options.client_cpus.size(), 1);
-  for (size_t i = 0; i < client_count; ++i) {
-    const size_t share = (static_cast<size_t>(options.connections) + i) / client_count;
-    auto client = ClosedLoop::Open(port, share, shape);
-    if (!client) return client.error();
-    self->clients_.push_back(std::move(*client));
-  }
+  const Status filled = FillServer(options, *self->peer_, self->format_, &self->space_);
+  if (!filled.ok()) return filled;
   return self;
 }
 
-LoadResult Contestant::Load(const MixedSource::Options& load, double seconds) {
-  std::vector<std::unique_ptr<RoundSource>> sources;
-  for (size_t i = 0; i < clients_.size(); ++i) {
-    MixedSource::Options own = load;
-    own.seed = load.seed * 1000 + i;
-    sources.push_back(
-        std::make_unique<MixedSource>(picker_, static_cast<size_t>(options_.connections), own));
-  }
-  return RunSideBySide(clients_, sources, options_.client_cpus, seconds);
+LoadOptions Contestant::LoadOptionsOf(const TurnOptions& turn, size_t threads) const {
+  const auto connections = static_cast<size_t>(options_.connections);
+  threads = std::clamp(threads, size_t{1}, connections);
+  return {.threads = static_cast<int>(threads),
+          .sessions = static_cast<int>(connections / threads),
+          .more_sessions = static_cast<int>(connections % threads),
+          .depth = std::max(turn.depth, turn.keys_per_get),
+          .warmup_s = options_.warmup_s,
+          .seconds = options_.run_s,
+          .seed = turn.seed,
+          .cpus = options_.client_cpus};
 }
 
-Result<Turn> Contestant::Play(const MixedSource::Options& load) {
-  MixedSource::Options warm = load;
-  warm.seed = ~load.seed;
+Result<LoadFigures> Contestant::Load(const TurnOptions& turn, const LoadOptions& load,
+                                     const LoadEvents& events) {
+  auto client = ClientOf(*peer_, format_, turn.keys_per_get > 1);
+  if (!client) return client.error();
+  auto figures = RunLoad(client->get(), MixOf(options_, turn.get_share), &space_, load, events);
+  if (!figures) return Named(peer_->name(), figures.error());
+  if (figures->operations > 0) return figures;
+  return Status(Code::kIoError,
+                fmt::format("{}: nothing was answered in {} s", peer_->name(), load.seconds));
+}
+
+Result<Turn> Contestant::Play(const TurnOptions& options) {
+  const Process& server = peer_->process();
+  PerfMeter counters;
+  EnergyMeter energy(OpenEnergy("rapl"));
   Turn turn;
-  if (options_.warmup_s > 0) turn.load = Load(warm, options_.warmup_s);  // 0: without an end
-  if (turn.load.counts.errors == 0) {
-    const pid_t server = peer_->process().pid();
-    PerfMeter counters;
-    EnergyMeter energy(OpenEnergy("rapl"));
-    counters.Start({server});
-    energy.Start({server});
-    const CpuSeconds before = peer_->process().Cpu();
-    turn.load = Load(load, options_.run_s);
-    turn.cpu = peer_->process().Cpu() - before;
-    Readings readings = energy.Stop();
+  Readings readings;
+  CpuSeconds before;
+  LoadEvents events;
+  events.counting_begins = [&] {
+    before = server.Cpu();
+    counters.Start({server.pid()});
+    energy.Start({server.pid()});
+  };
+  events.counting_ends = [&] {
+    turn.cpu = server.Cpu() - before;
+    readings = energy.Stop();
     readings.merge(counters.Stop());
-    turn.probes = PerOperation(readings, turn.load.counts.ops);
-  }
-  const ReplyCounts& counts = turn.load.counts;
-  if (counts.errors == 0 && counts.ops > 0) return turn;
-  return Status(Code::kCorruption,
-                fmt::format("{}: {} operations, {} wrong replies ({})", peer_->name(), counts.ops,
-                            counts.errors, counts.first_error));
+  };
+  auto figures = Load(options, LoadOptionsOf(options, options_.client_cpus.size()), events);
+  if (!figures) return figures.error();
+  turn.load = std::move(*figures);
+  const auto keys = static_cast<uint64_t>(options.keys_per_get);
+  turn.probes = PerOperation(readings, turn.load.operations / keys);
+  return turn;
+}
+
+Result<LoadFigures> Contestant::PlayAtRate(const TurnOptions& options, double rate, bool poisson) {
+  LoadOptions load = LoadOptionsOf(options, 1);
+  load.burst = options.depth;
+  const double rounds = rate / options.depth;
+  auto schedule = RateSchedule::Parse(fmt::format("{}{}", poisson ? "poisson " : "", rounds));
+  if (!schedule) return schedule.error();
+  load.rate = *schedule;
+  return Load(options, load, {});
 }
 
 Status Alternate(int repetitions, const std::function<Status(int side, int repetition)>& turn) {

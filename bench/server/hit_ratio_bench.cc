@@ -15,15 +15,14 @@ namespace weft::bench {
 namespace {
 
 struct Played {
-  TraceCounts trace;
-  ReplyCounts replies;
+  HitCounts trace;
   uint64_t resident_bytes = 0;
   std::string command;
 
   nlohmann::json ToJson() const {
     return {{"requests", trace.requests},           {"hits", trace.hits},
             {"scan_requests", trace.scan_requests}, {"stale_hits", trace.stale_hits},
-            {"late_rounds", trace.late_rounds},     {"refused_sets", replies.refused},
+            {"late_rounds", trace.late_rounds},     {"refused_sets", trace.refused_sets},
             {"resident_bytes", resident_bytes},     {"command", command}};
   }
 };
@@ -31,44 +30,56 @@ struct Played {
 // A fresh server, so that no trace finds another's leavings.
 class Player {
  public:
-  Player(const TraceSpec& spec, uint64_t seed) : source_(spec, seed), shape_(spec.shape) {}
+  Player(const TraceSpec& spec, uint64_t seed) : trace_(spec, seed) {
+    records_.key_bytes = SizeDistribution::Fixed(kTraceKeyBytes);
+    records_.value_bytes = spec.value_bytes;
+  }
 
   Status Start(const PeerSpec& server, const ServerOptions& options, uint64_t memory_mb) {
     auto peer = Peer::Start(server, {memory_mb, options.threads, defaults::kConnectionsMax, {}});
     if (!peer) return peer.error();
     peer_ = std::move(*peer);
-    auto client = ClosedLoop::Open(peer_->port(), 1, shape_);
+    auto format = RecordFormat::Make(records_);
+    if (!format) return format.error();
+    format_ = std::make_unique<RecordFormat>(std::move(*format));
+    auto client = ClientOf(*peer_, *format_);
     if (!client) return client.error();
     client_ = std::move(*client);
+    auto session = client_->NewSession();
+    if (!session) return session.error();
+    session_ = std::move(*session);
     thread_ = std::thread([this] {
-      played_.replies = client_->Run(source_, 0).counts;
+      status_ = trace_.Play(session_.get());
       finished_ = true;
     });
     return Status::Ok();
   }
 
   bool finished() const { return finished_; }
-  double Progress() const { return source_.Progress(); }
+  double Progress() const { return trace_.Progress(); }
   Result<Played> Finish() {
     thread_.join();
-    played_.trace = source_.counts();
+    played_.trace = trace_.counts();
     played_.resident_bytes = peer_->process().ResidentBytes();
     played_.command = peer_->command_line();
-    if (played_.replies.errors == 0 && played_.trace.scan_hits == 0) return played_;
-    return Status(
-        Code::kCorruption,
-        fmt::format("{}: {} wrong replies ({}), {} hits of keys never stored", peer_->name(),
-                    played_.replies.errors, played_.replies.first_error, played_.trace.scan_hits));
+    if (!status_.ok())
+      return Status(status_.code(), fmt::format("{}: {}", peer_->name(), status_.message()));
+    if (played_.trace.scan_hits == 0) return played_;
+    return Status(Code::kCorruption, fmt::format("{}: {} hits of keys never stored", peer_->name(),
+                                                 played_.trace.scan_hits));
   }
   ~Player() {
     if (thread_.joinable()) thread_.join();
   }
 
  private:
-  TracePlayer source_;
-  const PayloadShape shape_;
+  TracePlayer trace_;
+  RecordOptions records_;
+  std::unique_ptr<RecordFormat> format_;
   std::unique_ptr<Peer> peer_;
-  std::unique_ptr<ClosedLoop> client_;
+  std::unique_ptr<Target> client_;
+  std::unique_ptr<Session> session_;
+  Status status_;
   Played played_;
   std::atomic<bool> finished_{false};
   std::thread thread_;
@@ -136,8 +147,8 @@ Status RunTrace(const TraceSpec& trace, const ServerOptions& options, uint64_t m
     if (last[i].trace.late_rounds > 0)
       fmt::print("    {}: {} rounds late: the machine was too busy for the pace\n", name,
                  last[i].trace.late_rounds);
-    if (last[i].replies.refused > 0)
-      fmt::print("    {}: {} sets refused\n", name, last[i].replies.refused);
+    if (last[i].trace.refused_sets > 0)
+      fmt::print("    {}: {} sets refused\n", name, last[i].trace.refused_sets);
   }
   return Status::Ok();
 }

@@ -1,12 +1,9 @@
 // Latency at a rate that the peer can hold: both get the same schedule, a share of what the peer
 // manages when pushed.
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
-#include "bench/client/open_loop.h"
-#include "bench/harness/machine.h"
 #include "bench/server/duel.h"
 
 namespace weft::bench {
@@ -15,21 +12,20 @@ namespace {
 // Percentiles of one server, a sample a repetition, in microseconds.
 struct LatencySeries {
   Samples p50, p99, p999;
-  uint64_t unsent = 0;
   uint64_t misses = 0;
   double send_lag_us_p99 = 0;
 
-  void Add(const OpenLoopResult& run) {
+  void Add(const LoadFigures& run) {
     p50.Add(static_cast<double>(run.latency_ns.Percentile(50)) / 1e3);
     p99.Add(static_cast<double>(run.latency_ns.Percentile(99)) / 1e3);
     p999.Add(static_cast<double>(run.latency_ns.Percentile(99.9)) / 1e3);
-    unsent += run.unsent;
-    misses += run.counts.misses();
-    const double lag = static_cast<double>(run.send_lag_ns.Percentile(99)) / 1e3;
+    misses += run.outcomes.missing;
+    const double lag = static_cast<double>(run.lag_ns.Percentile(99)) / 1e3;
     send_lag_us_p99 = std::max(send_lag_us_p99, lag);
   }
   nlohmann::json ToJson() const {
-    return {{"unsent_rounds", unsent}, {"misses", misses}, {"send_lag_us_p99", send_lag_us_p99}};
+    // A round that is due is sent, however late: none is ever left unsent.
+    return {{"unsent_rounds", 0}, {"misses", misses}, {"send_lag_us_p99", send_lag_us_p99}};
   }
 };
 
@@ -39,35 +35,9 @@ Result<double> TopRate(const ServerOptions& options, int depth, Contestant& peer
   for (uint64_t i = 0; i < 3; ++i) {
     auto turn = peer.Play({options.get_share, depth, 1, options.seed + 100 + i});
     if (!turn) return turn.error();
-    best = std::max(best, turn->OpsPerSecond());
+    best = std::max(best, turn->load.OperationsPerSecond());
   }
   return best;
-}
-
-Result<OpenLoopResult> RunSide(const ServerOptions& options, const LatencyOptions& latency,
-                               int depth, double rate, uint64_t seed, uint16_t port) {
-  const KeyPicker picker(options.keys, options.zipf);
-  const auto connections = static_cast<size_t>(options.connections);
-  MixedSource source(picker, connections, {options.get_share, depth, 1, seed});
-  OpenLoopOptions open;
-  open.port = port;
-  open.connections = connections;
-  open.shape = ShapeOf(options);
-  open.rounds_per_s = rate / depth;
-  open.poisson = latency.poisson;
-  open.seed = seed;
-  open.seconds = options.warmup_s;
-  if (options.warmup_s > 0) {
-    auto warm = RunOpenLoop(open, source);
-    if (!warm) return warm;
-  }
-  open.seconds = options.run_s;
-  auto run = RunOpenLoop(open, source);
-  if (run && run->counts.errors > 0)
-    return Status(Code::kCorruption, "wrong reply: " + run->counts.first_error);
-  if (run && run->latency_ns.count() == 0)
-    return Status(Code::kIoError, fmt::format("nothing was answered in {} s", open.seconds));
-  return run;
 }
 
 void AddRow(const char* percentile, const Samples& subject, const Samples& peer,
@@ -96,7 +66,7 @@ Status RunDepth(const ServerOptions& options, const LatencyOptions& latency, int
   LatencySeries series[2];
   const Status status = Alternate(options.repetitions, [&](int side, int repetition) {
     const uint64_t seed = options.seed + static_cast<uint64_t>(repetition);
-    auto run = RunSide(options, latency, depth, rate, seed, sides[side]->peer().port());
+    auto run = sides[side]->PlayAtRate({options.get_share, depth, 1, seed}, rate, latency.poisson);
     if (!run) return run.error();
     series[side].Add(*run);
     Progress(fmt::format("latency/depth-{} {}/{} {}: p99 {:.0f} us at {} ops/s", depth,
@@ -125,10 +95,6 @@ Status RunDepth(const ServerOptions& options, const LatencyOptions& latency, int
   AddRow("p99", series[0].p99, series[1].p99, options.target.value_or(defaults::kTargetLatency),
          common, report);
   AddRow("p99.9", series[0].p999, series[1].p999, std::nullopt, common, report);
-  for (int i = 0; i < 2; ++i)
-    if (series[i].unsent > 0)
-      fmt::print("    {} fell behind: {} rounds never sent\n", sides[i]->peer().name(),
-                 series[i].unsent);
   return Status::Ok();
 }
 
@@ -140,15 +106,11 @@ Status RunLatency(const ServerOptions& options, const LatencyOptions& latency, R
   auto peer = Contestant::Start(options.peer, options);
   if (!peer) return peer.error();
   Contestant* sides[2] = {subject->get(), peer->get()};
-  // The open-loop client runs here. Servers have been started by now and keep their own place.
-  if (!options.client_cpus.empty()) PinTo(0, {options.client_cpus[0]});
-  Status status;
   for (const int depth : latency.depths) {
-    status = RunDepth(options, latency, depth, sides, report);
-    if (!status.ok()) break;
+    const Status status = RunDepth(options, latency, depth, sides, report);
+    if (!status.ok()) return status;
   }
-  PinTo(0, UsableCpus());
-  return status;
+  return Status::Ok();
 }
 
 }  // namespace weft::bench

@@ -17,12 +17,12 @@ struct Footprint {
   uint64_t before = 0;
   uint64_t after = 0;
   uint64_t huge = 0;
-  double load_cpu_s_per_million = 0;
+  double fill_cpu_s_per_million = 0;
   std::string version, command;
 
   nlohmann::json ToJson() const {
     return {{"resident_before", before}, {"resident_after", after},
-            {"huge_page_bytes", huge},   {"load_cpu_s_per_million", load_cpu_s_per_million},
+            {"huge_page_bytes", huge},   {"load_cpu_s_per_million", fill_cpu_s_per_million},
             {"version", version},        {"command", command}};
   }
 };
@@ -40,7 +40,10 @@ uint64_t SettledBytes(const Process& process) {
   return bytes;
 }
 
-Result<Footprint> Measure(const ServerOptions& options, const PeerSpec& spec, uint32_t items) {
+// After options.keys records.
+Result<Footprint> Measure(const ServerOptions& options, const PeerSpec& spec) {
+  auto format = FormatOf(options);
+  if (!format) return format.error();
   const PeerOptions how{options.memory_mb, options.threads, defaults::kConnectionsMax,
                         options.server_cpus};
   auto peer = Peer::Start(spec, how);
@@ -49,17 +52,16 @@ Result<Footprint> Measure(const ServerOptions& options, const PeerSpec& spec, ui
   Footprint footprint;
   footprint.before = SettledBytes(process);
   const double cpu = process.Cpu().total;
-  const Status loaded =
-      Preload((*peer)->port(), ShapeOf(options), items,
-              options.client_cpus.empty() ? -1 : options.client_cpus[0], spec.name);
-  if (!loaded.ok()) return loaded;
-  footprint.load_cpu_s_per_million = (process.Cpu().total - cpu) / items * 1e6;
+  RecordSpace space;
+  const Status filled = FillServer(options, **peer, *format, &space);
+  if (!filled.ok()) return filled;
+  footprint.fill_cpu_s_per_million = (process.Cpu().total - cpu) / options.keys * 1e6;
   footprint.after = SettledBytes(process);
   footprint.huge = process.HugePageBytes();
   footprint.version = (*peer)->version();
   footprint.command = (*peer)->command_line();
   footprint.bytes_per_item =
-      (static_cast<double>(footprint.after) - static_cast<double>(footprint.before)) / items;
+      (static_cast<double>(footprint.after) - static_cast<double>(footprint.before)) / options.keys;
   return footprint;
 }
 
@@ -67,10 +69,12 @@ Result<Footprint> Measure(const ServerOptions& options, const PeerSpec& spec, ui
 
 Status RunMemory(const ServerOptions& options, uint32_t items, Report& report) {
   const PeerSpec* specs[2] = {&options.subject, &options.peer};
+  ServerOptions filled = options;
+  filled.keys = items;
   Samples bytes[2];
   Footprint last[2];
   const Status status = Alternate(options.repetitions, [&](int side, int) {
-    auto footprint = Measure(options, *specs[side], items);
+    auto footprint = Measure(filled, *specs[side]);
     if (!footprint) return footprint.error();
     last[side] = *footprint;
     bytes[side].Add(footprint->bytes_per_item);
@@ -98,8 +102,8 @@ Status RunMemory(const ServerOptions& options, uint32_t items, Report& report) {
                       {"peer", last[1].ToJson()}});
   report.Add(std::move(row));
   fmt::print("    subject / peer {:.3f}; load CPU s / M sets: {} {:.3f}, {} {:.3f}\n",
-             bytes[0].Median() / bytes[1].Median(), specs[0]->name, last[0].load_cpu_s_per_million,
-             specs[1]->name, last[1].load_cpu_s_per_million);
+             bytes[0].Median() / bytes[1].Median(), specs[0]->name, last[0].fill_cpu_s_per_million,
+             specs[1]->name, last[1].fill_cpu_s_per_million);
   return Status::Ok();
 }
 

@@ -4,7 +4,6 @@
 // fewer, workers and client share cores and wall-clock rates say nothing; then the work done per
 // CPU second of the server is compared, and the speed-up that it allows is twice that ratio.
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -37,10 +36,10 @@ struct ScalingSeries {
   double client_busy = 0;
 
   void Add(const Turn& turn) {
-    rate.Add(turn.OpsPerSecond());
-    cpu.Add(turn.CpuPerMillion(turn.load.counts.ops));
+    rate.Add(turn.load.OperationsPerSecond());
+    cpu.Add(turn.CpuPerMillion());
     per_core.Add(1e6 / cpu.all().back());
-    client_busy = std::max(client_busy, turn.load.client_busy);
+    client_busy = std::max(client_busy, turn.load.busy);
   }
 };
 

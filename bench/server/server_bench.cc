@@ -29,18 +29,16 @@ struct ServerSeries {
   uint64_t round_us_p99 = 0;
   nlohmann::json probes;
 
-  void Add(const Turn& turn, bool per_key) {
-    const ReplyCounts& counts = turn.load.counts;
-    const uint64_t units = per_key ? counts.keys : counts.ops;
-    const double millions = static_cast<double>(units) / 1e6;
-    cpu.Add(turn.CpuPerMillion(units));
+  void Add(const Turn& turn) {
+    const double millions = static_cast<double>(turn.load.operations) / 1e6;
+    cpu.Add(turn.CpuPerMillion());
     user.Add(turn.cpu.user / millions);
     system.Add(turn.cpu.system / millions);
-    rate.Add(static_cast<double>(units) / turn.load.wall_s);
-    client_cpu.Add(turn.load.client_cpu_s / millions);
-    client_busy = std::max(client_busy, turn.load.client_busy);
-    misses += counts.misses();
-    round_us_p99 = turn.load.round_ns.Percentile(99) / 1000;
+    rate.Add(turn.load.OperationsPerSecond());
+    client_cpu.Add(turn.load.cpu_s / millions);
+    client_busy = std::max(client_busy, turn.load.busy);
+    misses += turn.load.outcomes.missing;
+    round_us_p99 = turn.load.latency_ns.Percentile(99) / 1000;
     probes = turn.probes;
   }
   nlohmann::json ToJson(const Peer& peer) const {
@@ -83,11 +81,11 @@ Status RunCase(const Case& test, const ServerOptions& options, Contestant* sides
   const bool per_key = test.keys_per_get > 1;
   ServerSeries series[2];
   const Status status = Alternate(options.repetitions, [&](int side, int repetition) {
-    MixedSource::Options load{test.gets_only ? 1.0 : options.get_share, test.depth,
-                              test.keys_per_get, options.seed + static_cast<uint64_t>(repetition)};
-    auto turn = sides[side]->Play(load);
+    auto turn =
+        sides[side]->Play({test.gets_only ? 1.0 : options.get_share, test.depth, test.keys_per_get,
+                           options.seed + static_cast<uint64_t>(repetition)});
     if (!turn) return turn.error();
-    series[side].Add(*turn, per_key);
+    series[side].Add(*turn);
     Progress(fmt::format("server/{} {}/{} {}: {:.3f} CPU s / M, {}/s", test.name, repetition + 1,
                          options.repetitions, sides[side]->peer().name(),
                          series[side].cpu.all().back(), Short(series[side].rate.all().back())));

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "base/clock.h"
+#include "bench/target/round_trip.h"
 
 namespace weft::bench {
 namespace {
@@ -26,14 +27,21 @@ uint64_t Scaled(double requests, double scale) {
   return std::max<uint64_t>(static_cast<uint64_t>(requests * scale), 1000);
 }
 
+KeyDistribution ZipfOver(uint32_t keys) {
+  KeyDistribution zipf;
+  zipf.law = KeyLaw::kScrambledZipf;
+  zipf.ranks = keys;
+  return zipf;
+}
+
 }  // namespace
 
 std::vector<TraceSpec> Traces(uint64_t memory_mb, double scale) {
-  const PayloadShape small{16, 64, 64};
-  const PayloadShape mixed{16, 16, 8192};
+  const SizeDistribution small = SizeDistribution::Fixed(64);
+  const SizeDistribution mixed = SizeDistribution::LogUniform(16, 8192);
   const double mixed_mean = (8192 - 16) / std::log(8192.0 / 16);
-  const uint32_t small_keys = KeysFor(memory_mb, 16 + 64);
-  const uint32_t mixed_keys = KeysFor(memory_mb, 16 + mixed_mean);
+  const uint32_t small_keys = KeysFor(memory_mb, kTraceKeyBytes + 64);
+  const uint32_t mixed_keys = KeysFor(memory_mb, kTraceKeyBytes + mixed_mean);
   const double round = 1.2 * small_keys;  // requests that scale with the memory
   std::vector<TraceSpec> traces;
   traces.push_back({"zipf", "Zipf 0.99, memory for a tenth of the data", small, small_keys,
@@ -55,7 +63,7 @@ std::vector<TraceSpec> Traces(uint64_t memory_mb, double scale) {
 TracePlayer::TracePlayer(const TraceSpec& spec, uint64_t seed)
     : spec_(spec),
       total_(spec.warm_requests + spec.requests),
-      picker_(spec.keys, true),
+      chooser_(ZipfOver(spec.keys), spec.keys),
       random_(seed),
       until_scan_(spec.scan_every),
       scan_next_(spec.keys) {
@@ -73,7 +81,7 @@ uint32_t TracePlayer::NextId() {
     scan_left_ = spec_.scan_keys;
   }
   asked_.fetch_add(1, std::memory_order_relaxed);
-  return picker_.Next(random_);
+  return static_cast<uint32_t>(chooser_.Next(spec_.keys, random_));
 }
 
 uint32_t TracePlayer::TtlOf(uint32_t id) const {
@@ -96,26 +104,50 @@ void TracePlayer::Pace() {
   if (now < due) usleep(static_cast<useconds_t>((due - now) / 1000));
 }
 
-void TracePlayer::Fill(size_t, Round* round) {
-  if (asked_.load(std::memory_order_relaxed) >= total_) return;
-  Pace();
+Status TracePlayer::Play(Session* session) {
+  std::vector<Outcome> outcomes;
+  while (asked_.load(std::memory_order_relaxed) < total_) {
+    Pace();
+    MakeRound();
+    const Status status = RoundTrip(session, round_, &outcomes);
+    if (!status.ok()) return status;
+    CountRound(outcomes);
+  }
+  return Status::Ok();
+}
+
+// An operation's tag is its place in the round; its version is always the same, and so is a key's
+// size.
+void TracePlayer::MakeRound() {
   const uint64_t now = base::NowNs();
+  round_.clear();
+  const auto add = [this](OperationKind kind, uint32_t id) -> Operation& {
+    Operation& operation = round_.emplace_back();
+    operation.kind = kind;
+    operation.record = id;
+    operation.tag = round_.size() - 1;
+    return operation;
+  };
   for (const uint32_t id : missed_) {
     const uint32_t ttl_s = TtlOf(id);
-    round->AddSet(id, ttl_s);
+    add(OperationKind::kInsert, id).ttl_s = ttl_s;
     if (ttl_s > 0) ends_ns_[id] = now + ttl_s * uint64_t{1'000'000'000};
   }
   missed_.clear();
-  for (int i = 0; i < kRoundGets; ++i) round->AddGet(NextId());
+  for (int i = 0; i < kRoundGets; ++i) add(OperationKind::kRead, NextId());
 }
 
-void TracePlayer::Done(size_t, const Round& round) {
+void TracePlayer::CountRound(std::span<const Outcome> outcomes) {
   const uint64_t now = base::NowNs();
-  for (size_t i = 0; i < round.get_ids().size(); ++i) {
-    const uint32_t id = round.get_ids()[i];
-    const bool hit = round.get_hits()[i] != 0;
-    Count(id, hit, now);
-    if (!hit) missed_.push_back(id);
+  for (const Outcome& outcome : outcomes) {
+    const auto id = static_cast<uint32_t>(round_[outcome.tag].record);
+    const bool done = outcome.outcome == OutcomeKind::kDone;
+    if (outcome.kind == OperationKind::kInsert) {
+      counts_.refused_sets += !done;
+      continue;
+    }
+    Count(id, done, now);
+    if (!done) missed_.push_back(id);
   }
 }
 

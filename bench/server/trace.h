@@ -10,11 +10,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "bench/client/closed_loop.h"
-#include "bench/harness/key_picker.h"
+#include "base/random.h"
+#include "bench/target/target.h"
+#include "bench/workload/key_chooser.h"
+#include "bench/workload/size_distribution.h"
 
 namespace weft::bench {
 
@@ -27,7 +30,7 @@ enum class Ttl : uint8_t {
 struct TraceSpec {
   std::string name;
   std::string story;  // one line for the reader of the report
-  PayloadShape shape;
+  SizeDistribution value_bytes;
   uint32_t keys = 0;           // that the Zipf law is over
   uint64_t warm_requests = 0;  // uncounted
   uint64_t requests = 0;       // counted
@@ -40,12 +43,13 @@ struct TraceSpec {
 // All traces, their key counts chosen so that `memory_mb` is a tenth of the data's bytes.
 std::vector<TraceSpec> Traces(uint64_t memory_mb, double scale);
 
-struct TraceCounts {
+struct HitCounts {
   uint64_t requests = 0;  // counted ones: no warm-up, no scan
   uint64_t hits = 0;
   uint64_t scan_requests = 0;
-  uint64_t scan_hits = 0;    // must be none: nobody stored those keys
-  uint64_t stale_hits = 0;   // values that came back two seconds or more after their end
+  uint64_t scan_hits = 0;   // must be none: nobody stored those keys
+  uint64_t stale_hits = 0;  // values that came back two seconds or more after their end
+  uint64_t refused_sets = 0;
   uint64_t late_rounds = 0;  // paced rounds that began more than 100 ms late
 
   double HitRatio() const {
@@ -53,13 +57,15 @@ struct TraceCounts {
   }
 };
 
-class TracePlayer : public RoundSource {
+inline constexpr uint32_t kTraceKeyBytes = 16;
+
+class TracePlayer {
  public:
   TracePlayer(const TraceSpec& spec, uint64_t seed);
-  void Fill(size_t connection, Round* round) override;
-  void Done(size_t connection, const Round& round) override;
+  // All of it, on one connection, whose values have the trace's sizes. The session's errors.
+  Status Play(Session* session);
 
-  const TraceCounts& counts() const { return counts_; }
+  const HitCounts& counts() const { return counts_; }
   // Share of the trace that has been asked for. Any thread.
   double Progress() const {
     const uint64_t asked = asked_.load(std::memory_order_relaxed);
@@ -67,6 +73,8 @@ class TracePlayer : public RoundSource {
   }
 
  private:
+  void MakeRound();
+  void CountRound(std::span<const Outcome> outcomes);
   uint32_t NextId();
   uint32_t TtlOf(uint32_t id) const;
   void Pace();
@@ -74,9 +82,10 @@ class TracePlayer : public RoundSource {
 
   const TraceSpec spec_;
   const uint64_t total_;
-  const KeyPicker picker_;
+  KeyChooser chooser_;
   base::Random random_;
-  TraceCounts counts_;
+  HitCounts counts_;
+  std::vector<Operation> round_;
   std::atomic<uint64_t> asked_{0};  // relaxed: progress only
   uint64_t answered_ = 0;
   uint32_t until_scan_;

@@ -197,7 +197,7 @@ size_t MemcachedSession::TakeValue(std::string_view bytes, std::string_view line
   char room[kRecordKeyBytesMax];
   while (!due_.front().ends && KeyOf(due_.front(), room) != key) Finish(OutcomeKind::kMissing);
   if (due_.front().valued) return Break("one value too many", bytes);
-  CheckValue(key, bytes.substr(line.size(), value_bytes), line);
+  CheckValue(key, flags, bytes.substr(line.size(), value_bytes), line);
   return EndValue(bytes, all);
 }
 
@@ -212,13 +212,14 @@ size_t MemcachedSession::EndValue(std::string_view bytes, size_t all) {
   return all;
 }
 
-void MemcachedSession::CheckValue(std::string_view key, std::string_view value,
+void MemcachedSession::CheckValue(std::string_view key, uint64_t flags, std::string_view value,
                                   std::string_view line) {
   Due& due = due_.front();
   due.valued = true;
   due.outcome = OutcomeKind::kWrong;
   char room[kRecordKeyBytesMax];
   if (KeyOf(due, room) != key) return faults_.Note("the value of another key", line);
+  if (flags != 0) return faults_.Note("flags that were never set", line);
   const auto version = format_.Verify(due.record, value);
   if (!version) return faults_.Note("a value that was not written for its key", line);
   due.version_read = *version;

@@ -76,7 +76,8 @@ class MemcachedSession final : public Session {
   size_t TakeValue(std::string_view bytes, std::string_view line);
   size_t TakeSimple(std::string_view line);
   size_t EndValue(std::string_view bytes, size_t all);
-  void CheckValue(std::string_view key, std::string_view value, std::string_view line);
+  void CheckValue(std::string_view key, uint64_t flags, std::string_view value,
+                  std::string_view line);
 
   OutcomeKind ErrorOf(std::string_view line);
   size_t Break(std::string_view why, std::string_view bytes);

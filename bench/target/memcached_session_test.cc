@@ -143,6 +143,18 @@ TEST_F(MemcachedSessionTest, KnowsAWrongValueAndGoesOn) {
   EXPECT_TRUE(status.ok());
 }
 
+TEST_F(MemcachedSessionTest, TakesNoAnswerWithAChangedByte) {
+  const std::string good = Hit(Key(1), Value(1, 5)) + "END\r\n";
+  Status status;
+  EXPECT_EQ(Reads(good, 1, &status), Kinds({kDone}));
+  for (size_t at = 0; at < good.size(); ++at) {
+    std::string bad = good;
+    bad[at] = static_cast<char>(bad[at] ^ 1);
+    const Kinds kinds = Reads(bad, 1, &status);
+    EXPECT_FALSE(status.ok() && kinds == Kinds({kDone})) << "byte " << at;
+  }
+}
+
 TEST_F(MemcachedSessionTest, KnowsAnswersOutOfOrder) {
   Status status;
   const std::string swapped =
