@@ -3,11 +3,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include <fmt/format.h>
 
-#include "bench/harness/machine.h"
 #include "bench/server/duel.h"
 #include "bench/server/trace.h"
 
@@ -27,84 +27,55 @@ struct Played {
   }
 };
 
-// A fresh server, so that no trace finds another's leavings.
-class Player {
- public:
-  Player(const TraceSpec& spec, uint64_t seed) : trace_(spec, seed) {
-    records_.key_bytes = SizeDistribution::Fixed(kTraceKeyBytes);
-    records_.value_bytes = spec.value_bytes;
-  }
-
-  Status Start(const PeerSpec& server, const ServerOptions& options, uint64_t memory_mb) {
-    auto peer = Peer::Start(server, {memory_mb, options.threads, defaults::kConnectionsMax, {}});
-    if (!peer) return peer.error();
-    peer_ = std::move(*peer);
-    auto format = RecordFormat::Make(records_);
-    if (!format) return format.error();
-    format_ = std::make_unique<RecordFormat>(std::move(*format));
-    auto client = ClientOf(*peer_, *format_);
-    if (!client) return client.error();
-    client_ = std::move(*client);
-    auto session = client_->NewSession();
-    if (!session) return session.error();
-    session_ = std::move(*session);
-    thread_ = std::thread([this] {
-      status_ = trace_.Play(session_.get());
-      finished_ = true;
-    });
-    return Status::Ok();
-  }
-
-  bool finished() const { return finished_; }
-  double Progress() const { return trace_.Progress(); }
-  Result<Played> Finish() {
-    thread_.join();
-    played_.trace = trace_.counts();
-    played_.resident_bytes = peer_->process().ResidentBytes();
-    played_.command = peer_->command_line();
-    if (!status_.ok())
-      return Status(status_.code(), fmt::format("{}: {}", peer_->name(), status_.message()));
-    if (played_.trace.scan_hits == 0) return played_;
-    return Status(Code::kCorruption, fmt::format("{}: {} hits of keys never stored", peer_->name(),
-                                                 played_.trace.scan_hits));
-  }
-  ~Player() {
-    if (thread_.joinable()) thread_.join();
-  }
-
- private:
-  TracePlayer trace_;
-  RecordOptions records_;
-  std::unique_ptr<RecordFormat> format_;
-  std::unique_ptr<Peer> peer_;
-  std::unique_ptr<Target> client_;
-  std::unique_ptr<Session> session_;
-  Status status_;
-  Played played_;
-  std::atomic<bool> finished_{false};
-  std::thread thread_;
-};
+// On a fresh server, so that no trace finds another's leavings.
+Result<Played> PlayOn(const PeerSpec& server, const ServerOptions& options, uint64_t memory_mb,
+                      const TraceSpec& trace, TracePlayer* player) {
+  auto peer = Peer::Start(server, {memory_mb, options.threads, defaults::kConnectionsMax, {}});
+  if (!peer) return peer.error();
+  RecordOptions records;
+  records.key_bytes = SizeDistribution::Fixed(kTraceKeyBytes);
+  records.value_bytes = trace.value_bytes;
+  auto format = RecordFormat::Make(records);
+  if (!format) return format.error();
+  auto client = ClientOf(**peer, *format);
+  if (!client) return client.error();
+  auto session = (*client)->NewSession();
+  if (!session) return session.error();
+  const Status status = player->Play(session->get());
+  if (!status.ok())
+    return Status(status.code(), fmt::format("{}: {}", server.name, status.message()));
+  const HitCounts& counts = player->counts();
+  if (counts.scan_hits > 0)
+    return Status(Code::kCorruption,
+                  fmt::format("{}: {} hits of keys never stored", server.name, counts.scan_hits));
+  return Played{counts, (*peer)->process().ResidentBytes(), (*peer)->command_line()};
+}
 
 Status PlayBoth(const TraceSpec& trace, const ServerOptions& options, uint64_t memory_mb,
                 uint64_t seed, Played played[2]) {
-  Player subject(trace, seed), peer(trace, seed);
-  Player* players[2] = {&subject, &peer};
   const PeerSpec* specs[2] = {&options.subject, &options.peer};
-  for (int i = 0; i < 2; ++i) {
-    const Status started = players[i]->Start(*specs[i], options, memory_mb);
-    if (!started.ok()) return started;
+  TracePlayer players[2] = {{trace, seed}, {trace, seed}};
+  Status statuses[2];
+  std::atomic<int> running{2};
+  std::vector<std::thread> threads;
+  for (size_t i = 0; i < 2; ++i) {
+    threads.emplace_back([&, i] {
+      auto result = PlayOn(*specs[i], options, memory_mb, trace, &players[i]);
+      if (result) {
+        played[i] = *result;
+      } else {
+        statuses[i] = result.error();
+      }
+      --running;
+    });
   }
-  while (!subject.finished() || !peer.finished()) {
+  while (running > 0) {
     Progress(fmt::format("hit-ratio/{}: {} {:.0f} %, {} {:.0f} %", trace.name, specs[0]->name,
-                         100 * subject.Progress(), specs[1]->name, 100 * peer.Progress()));
-    for (int i = 0; i < 20 && !(subject.finished() && peer.finished()); ++i) usleep(100'000);
+                         100 * players[0].Progress(), specs[1]->name, 100 * players[1].Progress()));
+    for (int i = 0; i < 20 && running > 0; ++i) usleep(100'000);
   }
-  for (int i = 0; i < 2; ++i) {
-    auto result = players[i]->Finish();
-    if (!result) return result.error();
-    played[i] = *result;
-  }
-  return Status::Ok();
+  for (std::thread& thread : threads) thread.join();
+  return statuses[0].ok() ? statuses[1] : statuses[0];
 }
 
 Status RunTrace(const TraceSpec& trace, const ServerOptions& options, uint64_t memory_mb,
