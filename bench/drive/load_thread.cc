@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "bench/harness/machine.h"
 #include "bench/harness/wait_for_events.h"
 
 namespace weft::bench {
@@ -24,12 +25,6 @@ constexpr uint64_t kDueLookNs = 5'000'000;   // where more is due: to see pauses
 constexpr uint64_t kPauseMinNs = 1'000'000;  // that the thread did not run, though it should have
 constexpr int kEventsMax = 64;
 constexpr uint64_t kDrainMax = 10;  // times the window
-
-double ThreadCpuS() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
-}
 
 Status SystemError(const char* call) { return Status::FromErrno(call, errno); }
 
@@ -74,7 +69,7 @@ Status LoadThread::Run(const LoadWindow& window, Recorder* recorder, Arrivals* a
   const uint64_t now_ns = base::NowNs();
   Count(std::max(now_ns, window_.begin_ns));
   if (counting_) {
-    cpu_s_ = ThreadCpuS() - cpu_begin_s_;
+    cpu_s_ = ThreadCpuSeconds() - cpu_begin_s_;
     counted_s_ = static_cast<double>(now_ns - count_begin_ns_) * 1e-9;
   }
   recorder_->End(now_ns);
@@ -85,7 +80,7 @@ Status LoadThread::Run(const LoadWindow& window, Recorder* recorder, Arrivals* a
 void LoadThread::Count(uint64_t now_ns) {
   if (counting_ || now_ns < window_.begin_ns) return;
   counting_ = true;
-  cpu_begin_s_ = ThreadCpuS();
+  cpu_begin_s_ = ThreadCpuSeconds();
   count_begin_ns_ = now_ns;
 }
 

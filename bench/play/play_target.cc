@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <thread>
@@ -14,21 +15,6 @@
 
 namespace weft::bench {
 namespace {
-
-class Connection {
- public:
-  explicit Connection(std::unique_ptr<Session> session) : session_(std::move(session)) {}
-
-  Result<OutcomeKind> Ask(const Operation& operation) {
-    const Status status = RoundTrip(session_.get(), {&operation, 1}, &outcomes_);
-    if (!status.ok()) return status;
-    return outcomes_[0].outcome;
-  }
-
- private:
-  std::unique_ptr<Session> session_;
-  std::vector<Outcome> outcomes_;
-};
 
 // Keeps the requests of each key in their order, where several threads play a trace.
 class KeyOrder {
@@ -66,14 +52,20 @@ class Player {
   }
 
   // Until the trace has ended or one of the threads has failed.
-  Status Play(Connection* connection, TraceTally* tally) {
+  Status Play(Session* session, TraceTally* tally) {
+    std::vector<Outcome> outcomes;
+    const Asker ask = [&](const Operation& operation) -> Result<OutcomeKind> {
+      const Status status = RoundTrip(session, {&operation, 1}, &outcomes);
+      if (!status.ok()) return status;
+      return outcomes[0].outcome;
+    };
     for (;;) {
       const uint64_t i = next_.fetch_add(1, std::memory_order_relaxed);
       if (i >= trace_.requests.size() || failed_.load(std::memory_order_relaxed))
         return Status::Ok();
       WaitUntilDue(i);
       if (order_ && !order_->Await(i, failed_)) return Status::Ok();
-      if (Status status = PlayOne(connection, i, tally); !status.ok()) {
+      if (Status status = PlayOne(ask, i, tally); !status.ok()) {
         failed_ = true;
         return status;
       }
@@ -83,28 +75,30 @@ class Player {
   }
 
  private:
-  Status PlayOne(Connection* connection, uint64_t i, TraceTally* tally) {
+  using Asker = std::function<Result<OutcomeKind>(const Operation&)>;
+
+  Status PlayOne(const Asker& ask, uint64_t i, TraceTally* tally) {
     const TraceRequest& request = trace_.requests[i];
     Operation operation;
     operation.record = request.record;
     operation.version = request.value_bytes;
     if (request.operation == TraceOperation::kDelete) {
       operation.kind = OperationKind::kDelete;
-      const auto deleted = connection->Ask(operation);
+      const auto deleted = ask(operation);
       if (!deleted) return deleted.error();
       tally->Delete(i);
       return Status::Ok();
     }
     if (request.operation == TraceOperation::kGet) {
       operation.kind = OperationKind::kRead;
-      const auto got = connection->Ask(operation);
+      const auto got = ask(operation);
       if (!got) return got.error();
       tally->Get(i, request.value_bytes, got.value() == OutcomeKind::kDone);
       if (got.value() == OutcomeKind::kDone) return Status::Ok();
     }
     operation.kind = OperationKind::kInsert;
     operation.ttl_s = TtlOf(request);
-    const auto set = connection->Ask(operation);
+    const auto set = ask(operation);
     if (!set) return set.error();
     tally->Set(i, set.value() == OutcomeKind::kDone);
     return Status::Ok();
@@ -151,18 +145,18 @@ Result<RecordFormat> FormatOf(const Trace& trace) {
 Result<TraceTally> PlayTarget(const Trace& trace, Target* target, const TracePlayOptions& options,
                               std::atomic<uint64_t>* played) {
   const auto count = static_cast<size_t>(options.connections);
-  std::vector<Connection> connections;
+  std::vector<std::unique_ptr<Session>> sessions;
   for (size_t i = 0; i < count; i++) {
     auto session = target->NewSession();
     if (!session) return session.error();
-    connections.emplace_back(std::move(*session));
+    sessions.push_back(std::move(*session));
   }
   Player player(trace, options, played);
   std::vector<TraceTally> tallies(count, TraceTally(trace.requests.size()));
   std::vector<Status> statuses(count);
   std::vector<std::thread> threads;
   for (size_t i = 0; i < count; i++)
-    threads.emplace_back([&, i] { statuses[i] = player.Play(&connections[i], &tallies[i]); });
+    threads.emplace_back([&, i] { statuses[i] = player.Play(sessions[i].get(), &tallies[i]); });
   for (std::thread& thread : threads) thread.join();
   TraceTally total(trace.requests.size());
   for (size_t i = 0; i < count; i++) {

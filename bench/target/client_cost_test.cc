@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "bench/target/memcached_session.h"
 #include "bench/target/target_test_kit.h"
 #ifdef WEFT_BENCH_HAS_HIREDIS
@@ -178,11 +179,6 @@ void Measure(std::string_view what, size_t count, Sessions* sessions) {
 
 class ClientCost : public testing::Test {
  protected:
-  static RecordFormat MakeFormat() {
-    RecordOptions options;
-    options.value_bytes = SizeDistribution::Fixed(64);
-    return std::move(RecordFormat::Make(options).value());
-  }
   std::string Key(uint64_t record) const {
     char room[kRecordKeyBytesMax];
     return std::string(format_.WriteKey(record, room));
@@ -223,7 +219,7 @@ class ClientCost : public testing::Test {
     }
   }
 
-  RecordFormat format_ = MakeFormat();
+  const RecordFormat format_ = RecordFormat::OfSizes(24, 64);
 };
 
 TEST_F(ClientCost, OfMemcached) {

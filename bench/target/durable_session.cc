@@ -4,10 +4,12 @@
 
 namespace weft::bench {
 
-DurableSession::DurableSession(Store* store, const RecordFormat& format, bool sync)
+DurableSession::DurableSession(Store* store, const RecordFormat& format, bool sync,
+                               std::function<void(DurableSession*)> ends)
     : store_(store),
       format_(format),
       sync_(sync),
+      ends_(std::move(ends)),
       reader_(store->NewReader()),
       key_room_(Reader::kMultiGetMax * kRecordKeyBytesMax),
       value_room_(format.value_bytes_max()),

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -23,7 +24,10 @@ namespace weft::bench {
 class DurableSession final : public Session {
  public:
   // `sync`: writes are on the disk before they are done. `store` and `format` must outlive it.
-  DurableSession(Store* store, const RecordFormat& format, bool sync);
+  // `ends` is called when it goes, so that its target lets go of it.
+  DurableSession(Store* store, const RecordFormat& format, bool sync,
+                 std::function<void(DurableSession*)> ends);
+  ~DurableSession() override { ends_(this); }
 
   Status Submit(std::span<const Operation> operations) override;
   Status Take(std::vector<Outcome>* outcomes) override;
@@ -50,6 +54,7 @@ class DurableSession final : public Session {
   Store* store_;
   const RecordFormat& format_;
   const bool sync_;
+  const std::function<void(DurableSession*)> ends_;
   std::unique_ptr<Reader> reader_;
   std::vector<char> key_room_;
   std::vector<char> value_room_;

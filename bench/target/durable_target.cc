@@ -39,13 +39,13 @@ class DurableTarget final : public Target {
   bool is_embedded() const override { return true; }
   nlohmann::json Figures() override;
 
+ private:
   void Forget(DurableSession* session) {
     base::MutexLock lock(&mutex_);
     user_bytes_before_ += session->user_bytes_written();
     sessions_.erase(std::find(sessions_.begin(), sessions_.end(), session));
   }
 
- private:
   const std::string name_;
   const TargetOptions options_;
   const RecordFormat& format_;
@@ -54,24 +54,6 @@ class DurableTarget final : public Target {
   base::Mutex mutex_;
   std::vector<DurableSession*> sessions_ WEFT_GUARDED_BY(mutex_);
   uint64_t user_bytes_before_ WEFT_GUARDED_BY(mutex_) = 0;  // of sessions that are gone
-};
-
-// A session that its target knows of, so that it lets go of a store that is closed.
-class KnownSession final : public Session {
- public:
-  KnownSession(DurableTarget* target, std::unique_ptr<DurableSession> session)
-      : target_(*target), session_(std::move(session)) {}
-  ~KnownSession() override { target_.Forget(session_.get()); }
-
-  Status Submit(std::span<const Operation> operations) override {
-    return session_->Submit(operations);
-  }
-  Status Take(std::vector<Outcome>* outcomes) override { return session_->Take(outcomes); }
-  std::string FirstError() const override { return session_->FirstError(); }
-
- private:
-  DurableTarget& target_;
-  const std::unique_ptr<DurableSession> session_;
 };
 
 nlohmann::json DurableTarget::Settings() const {
@@ -90,10 +72,11 @@ nlohmann::json DurableTarget::Settings() const {
 }
 
 Result<std::unique_ptr<Session>> DurableTarget::NewSession() {
-  auto session = std::make_unique<DurableSession>(store_.get(), format_, options_.sync);
+  auto session = std::make_unique<DurableSession>(store_.get(), format_, options_.sync,
+                                                  [this](DurableSession* ended) { Forget(ended); });
   base::MutexLock lock(&mutex_);
   sessions_.push_back(session.get());
-  return std::unique_ptr<Session>(std::make_unique<KnownSession>(this, std::move(session)));
+  return std::unique_ptr<Session>(std::move(session));
 }
 
 Status DurableTarget::Clear() {

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "bench/target/target_test_kit.h"
 
 namespace weft::bench {

@@ -239,7 +239,7 @@ TEST_F(MemcachedSessionTest, SendsTheRestWhenItCanBeWritten) {
   EXPECT_TRUE(asked == expected);
   EXPECT_FALSE(session->wants_to_write());
   server_->Answer(answer);
-  ASSERT_TRUE(TakeAll(session.get(), writes.size(), &outcomes).ok());
+  ASSERT_TRUE(session->Take(&outcomes).ok());
   EXPECT_EQ(outcomes.size(), writes.size());
 }
 

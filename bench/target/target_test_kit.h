@@ -7,7 +7,6 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <poll.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -20,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
+#include "bench/target/round_trip.h"
 #include "bench/target/target.h"
 
 namespace weft::bench {
@@ -32,30 +31,13 @@ inline constexpr auto kMissing = OutcomeKind::kMissing;
 inline constexpr auto kRefused = OutcomeKind::kRefused;
 inline constexpr auto kWrong = OutcomeKind::kWrong;
 
-inline constexpr uint64_t kTestPatienceNs = 20'000'000'000;
-
-// Takes outcomes until there are `count`, the session reports a Status, or patience ends.
-inline Status TakeAll(Session* session, size_t count, std::vector<Outcome>* outcomes) {
-  const uint64_t deadline = base::NowNs() + kTestPatienceNs;
-  Status status = session->Take(outcomes);
-  while (status.ok() && outcomes->size() < count && base::NowNs() < deadline) {
-    const auto events = static_cast<short>(session->wants_to_write() ? POLLIN | POLLOUT : POLLIN);
-    pollfd ready{session->fd(), events, 0};
-    if (session->fd() >= 0) poll(&ready, 1, 1000);
-    status = session->Take(outcomes);
-  }
-  return status;
-}
-
 // The outcomes of all `operations`, which have the tags 0, 1, ... in their order; each tag must
 // come back once, and no other.
 inline std::vector<Outcome> RunOperations(Session* session, std::vector<Operation> operations) {
   for (size_t i = 0; i < operations.size(); ++i) operations[i].tag = i;
-  const Status submitted = session->Submit(operations);
-  EXPECT_TRUE(submitted.ok()) << submitted.ToString();
   std::vector<Outcome> outcomes;
-  const Status taken = TakeAll(session, operations.size(), &outcomes);
-  EXPECT_TRUE(taken.ok()) << taken.ToString();
+  const Status status = RoundTrip(session, operations, &outcomes);
+  EXPECT_TRUE(status.ok()) << status.ToString();
   EXPECT_EQ(outcomes.size(), operations.size()) << session->FirstError();
   std::sort(outcomes.begin(), outcomes.end(),
             [](const Outcome& a, const Outcome& b) { return a.tag < b.tag; });

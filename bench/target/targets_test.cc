@@ -12,10 +12,7 @@ namespace weft::bench {
 namespace {
 
 RecordFormat FormatOf(uint32_t value_bytes, bool ordered = false) {
-  RecordOptions options;
-  options.value_bytes = SizeDistribution::Fixed(value_bytes);
-  options.ordered = ordered;
-  return std::move(RecordFormat::Make(options).value());
+  return RecordFormat::OfSizes(24, value_bytes, ordered);
 }
 
 TargetOptions SmallOptions(bool multi_get) {
