@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "bench/target/address.h"
+#include "bench/harness/address.h"
 #include "weft/status.h"
 
 namespace weft::bench {

@@ -10,8 +10,8 @@
 #include <memory>
 #include <string>
 
+#include "bench/harness/address.h"
 #include "bench/harness/peer.h"
-#include "bench/target/address.h"
 #include "bench/target/target.h"
 #include "bench/target/target_options.h"
 

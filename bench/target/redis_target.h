@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-#include "bench/target/address.h"
+#include "bench/harness/address.h"
 #include "bench/target/target.h"
 #include "bench/target/target_options.h"
 

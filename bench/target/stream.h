@@ -23,7 +23,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/target/address.h"
+#include "bench/harness/address.h"
 #include "weft/status.h"
 
 namespace weft::bench {

@@ -1,4 +1,4 @@
-#include "bench/target/address.h"
+#include "bench/harness/address.h"
 
 #include <gtest/gtest.h>
 

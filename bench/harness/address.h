@@ -1,4 +1,4 @@
-// bench/target/address.h: where a server listens, how one connects to it, and which process it is.
+// bench/harness/address.h: where a server listens, how one connects to it, and which process it is.
 //
 // Threads   any.
 // Errors    kInvalidArgument: no such form of an address; kIoError: the system's words.
