@@ -24,8 +24,6 @@
 namespace weft::bench {
 namespace {
 
-constexpr timeval kPatience{10, 0};
-
 Result<int> ConnectPath(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -149,10 +147,11 @@ Result<int> Connect(const Address& address) {
 }
 
 Result<std::string> Ask(const Address& address, std::string_view request,
-                        const std::function<bool(std::string_view)>& whole) {
+                        const std::function<bool(std::string_view)>& whole, int patience_s) {
   Result<int> fd = Connect(address);
   if (!fd) return fd.error();
-  setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  const timeval patience{patience_s, 0};
+  setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   std::string answer;
   Status status;
   if (send(*fd, request.data(), request.size(), MSG_NOSIGNAL) !=

@@ -30,9 +30,10 @@ Result<Address> ParseAddress(std::string_view text);
 // A connected, blocking socket without Nagle's delay. The caller closes it.
 Result<int> Connect(const Address& address);
 
-// Sends `request` on a new connection and reads until `whole` accepts the answer; 10 s at most.
+// Sends `request` on a new connection and reads until `whole` accepts the answer, or for so many
+// seconds nothing came.
 Result<std::string> Ask(const Address& address, std::string_view request,
-                        const std::function<bool(std::string_view)>& whole);
+                        const std::function<bool(std::string_view)>& whole, int patience_s = 10);
 
 // Processes of this machine that listen there: the peer of a Unix socket, or whoever has the
 // listening socket of a loopback port. Empty if that can't be known.

@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/harness/address.h"
+
 namespace weft::bench {
 namespace {
 
@@ -22,6 +23,7 @@ struct KnownServer {
   const char* command;
 };
 constexpr double kLookS = 0.05;
+constexpr int kVersionS = 1;  // for an answer
 constexpr KnownServer kKnown[] = {
     {"weft",
      "{path} serve -l 127.0.0.1 -p {port} -U 0 -m {memory_mb} -c {connections} -t {threads}"},
@@ -89,19 +91,10 @@ uint16_t FreePort() {
 
 // The server's answer to "version", or "" while it does not listen.
 std::string AskVersion(uint16_t port) {
-  Result<int> fd = ConnectLoopback(port);
-  if (!fd) return "";
-  const timeval patience{1, 0};
-  setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  std::string answer;
-  if (write(*fd, "version\r\n", 9) == 9) {
-    char text[128];
-    const ssize_t got = read(*fd, text, sizeof text);
-    if (got > 0) answer.assign(text, static_cast<size_t>(got));
-  }
-  close(*fd);
-  while (!answer.empty() && (answer.back() == '\n' || answer.back() == '\r')) answer.pop_back();
-  return answer;
+  const auto ends = [](std::string_view text) { return text.ends_with('\n'); };
+  auto answer = Ask({"127.0.0.1", port, ""}, "version\r\n", ends, kVersionS);
+  if (!answer) return "";
+  return answer->substr(0, answer->find_last_not_of("\r\n") + 1);
 }
 
 std::string EndOfLog(const std::string& path) {
@@ -114,20 +107,6 @@ std::string EndOfLog(const std::string& path) {
 
 PeerSpec SpecFromPath(const std::string& path, const std::string& command) {
   return {ProgramOf(path), path, command};
-}
-
-Result<int> ConnectLoopback(uint16_t port) {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return Status::FromErrno("socket", errno);
-  const sockaddr_in address = Loopback(port);
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-    const int error_number = errno;
-    close(fd);
-    return Status::FromErrno(fmt::format("connect 127.0.0.1:{}", port), error_number);
-  }
-  const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return fd;
 }
 
 Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOptions& options) {

@@ -58,7 +58,4 @@ class Peer {
 // Name for reports from a program's path: "/usr/bin/memcached" is "memcached".
 PeerSpec SpecFromPath(const std::string& path, const std::string& command = "");
 
-// Connected blocking TCP socket to 127.0.0.1, or a Status.
-Result<int> ConnectLoopback(uint16_t port);
-
 }  // namespace weft::bench
