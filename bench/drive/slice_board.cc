@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "bench/harness/samples.h"
 
 namespace weft::bench {
 
@@ -18,8 +19,8 @@ void SliceBoard::HandOver(uint64_t slice, const base::Histogram& latency_ns) {
     rows_.push_back({.at_s = static_cast<double>(rows_.size()) * slice_s_,
                      .seconds = slice_s_,
                      .operations = all.count(),
-                     .p50_us = static_cast<double>(all.Percentile(50)) * 1e-3,
-                     .p99_us = static_cast<double>(all.Percentile(99)) * 1e-3,
+                     .p50_us = PercentileUs(all, 50),
+                     .p99_us = PercentileUs(all, 99),
                      .max_us = static_cast<double>(all.max()) * 1e-3});
     ended_.push_back({.row = rows_.back(), .latency_ns = std::move(open_.front().latency_ns)});
     open_.pop_front();

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 
-#include "bench/durable/read_passes.h"
-#include "bench/durable/write_passes.h"
-
 namespace weft::bench {
 
 const std::vector<Pass>& Passes() {

@@ -49,6 +49,26 @@ struct Pass {
   Result<PassResult> (*run)(const PassInput&) = nullptr;
 };
 
+inline constexpr size_t kDurableBatch = 32;  // lookups of a MultiGet
+
+// What stands in the table alone.
+Result<PassResult> GetRandom(const PassInput& input);
+Result<PassResult> GetMissing(const PassInput& input);      // keys between those that are there
+Result<PassResult> MultiGetRandom(const PassInput& input);  // kDurableBatch at a time
+Result<PassResult> SeekRandom(const PassInput& input);      // a cursor made for each
+Result<PassResult> ScanForward(const PassInput& input);
+Result<PassResult> ScanBackward(const PassInput& input);
+Result<PassResult> FillSeq(const PassInput& input);
+Result<PassResult> FillSync(const PassInput& input);
+Result<PassResult> FillRandom(const PassInput& input);   // into an empty store, or over a full one
+Result<PassResult> FillRandom4(const PassInput& input);  // four writers, as many writes in all
+Result<PassResult> CompactAll(const PassInput& input);
+// Lookups by one thread while another overwrites as fast as it can.
+Result<PassResult> ReadWhileWriting(const PassInput& input);
+// Times writes, each from the instant it was due, while they come at an even rate: a share of the
+// rate that the store took right before.
+Result<PassResult> Tail(const PassInput& input);
+
 // All passes, in the order of a run.
 const std::vector<Pass>& Passes();
 // Null if there is none of that name.

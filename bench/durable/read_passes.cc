@@ -1,11 +1,11 @@
-#include "bench/durable/read_passes.h"
-
+// Passes that only read (bench/durable/passes.h).
 #include <array>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "bench/durable/passes.h"
 
 namespace weft::bench {
 namespace {

@@ -1,11 +1,11 @@
-#include "bench/durable/write_passes.h"
-
+// Passes that write (bench/durable/passes.h).
 #include <atomic>
 #include <chrono>
 #include <thread>
 
 #include "base/clock.h"
-#include "bench/durable/latency.h"
+#include "bench/durable/passes.h"
+#include "bench/harness/samples.h"
 #include "bench/store/store_meter.h"
 
 namespace weft::bench {

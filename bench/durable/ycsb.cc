@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "bench/harness/samples.h"
 #include "bench/workload/builtin_mixes.h"
 #include "bench/workload/operation_stream.h"
 
@@ -21,7 +22,7 @@ constexpr uint32_t kYcsbKeyBytes = 16;
 
 std::optional<double> P99Of(const base::Histogram& histogram) {
   if (histogram.count() == 0) return std::nullopt;
-  return static_cast<double>(histogram.Percentile(99)) * 1e-3;
+  return PercentileUs(histogram, 99);
 }
 
 }  // namespace

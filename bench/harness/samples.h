@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/histogram.h"
 
 namespace weft::bench {
 
@@ -39,6 +40,11 @@ inline Samples PairRatios(const Samples& a, const Samples& b) {
   for (size_t i = 0; i < std::min(a.all().size(), b.all().size()); ++i)
     ratios.Add(a.all()[i] / b.all()[i]);
   return ratios;
+}
+
+// A percentile of nanoseconds, in microseconds.
+inline double PercentileUs(const base::Histogram& latency_ns, double percent) {
+  return static_cast<double>(latency_ns.Percentile(percent)) * 1e-3;
 }
 
 }  // namespace weft::bench

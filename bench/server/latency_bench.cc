@@ -16,12 +16,11 @@ struct LatencySeries {
   double send_lag_us_p99 = 0;
 
   void Add(const LoadFigures& run) {
-    p50.Add(static_cast<double>(run.latency_ns.Percentile(50)) / 1e3);
-    p99.Add(static_cast<double>(run.latency_ns.Percentile(99)) / 1e3);
-    p999.Add(static_cast<double>(run.latency_ns.Percentile(99.9)) / 1e3);
+    p50.Add(PercentileUs(run.latency_ns, 50));
+    p99.Add(PercentileUs(run.latency_ns, 99));
+    p999.Add(PercentileUs(run.latency_ns, 99.9));
     misses += run.outcomes.missing;
-    const double lag = static_cast<double>(run.lag_ns.Percentile(99)) / 1e3;
-    send_lag_us_p99 = std::max(send_lag_us_p99, lag);
+    send_lag_us_p99 = std::max(send_lag_us_p99, PercentileUs(run.lag_ns, 99));
   }
   nlohmann::json ToJson() const {
     // A round that is due is sent, however late: none is ever left unsent.
