@@ -21,18 +21,16 @@ constexpr uint64_t kSampleRecords = 100'000;
 
 // {"instructions_per_op": 812.5 or "unavailable", ...}
 nlohmann::json PerOperation(const Readings& readings, uint64_t operations) {
-  nlohmann::json each = nlohmann::json::object();
-  const auto add = [&](const char* name, const Reading& reading) {
-    if (reading.available() && operations > 0) {
+  nlohmann::json each;
+  for (const auto& [name, of] :
+       {std::pair("instructions_per_op", "instructions"), std::pair("cycles_per_op", "cycles"),
+        std::pair("cache_misses_per_op", "cache_misses"),
+        std::pair("package_joules_per_op", "energy_j")}) {
+    const Reading& reading = readings.at(of);
+    each[name] = "unavailable";
+    if (reading.available() && operations > 0)
       each[name] = reading.value() / static_cast<double>(operations);
-    } else {
-      each[name] = "unavailable";
-    }
-  };
-  add("instructions_per_op", readings.at("instructions"));
-  add("cycles_per_op", readings.at("cycles"));
-  add("cache_misses_per_op", readings.at("cache_misses"));
-  add("package_joules_per_op", readings.at("energy_j"));
+  }
   return each;
 }
 

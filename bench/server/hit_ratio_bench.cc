@@ -61,11 +61,8 @@ Status PlayBoth(const TraceSpec& trace, const ServerOptions& options, uint64_t m
   for (size_t i = 0; i < 2; ++i) {
     threads.emplace_back([&, i] {
       auto result = PlayOn(*specs[i], options, memory_mb, trace, &players[i]);
-      if (result) {
-        played[i] = *result;
-      } else {
-        statuses[i] = result.error();
-      }
+      if (result) played[i] = *result;
+      if (!result) statuses[i] = result.error();
       --running;
     });
   }

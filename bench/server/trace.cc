@@ -121,20 +121,14 @@ Status TracePlayer::Play(Session* session) {
 void TracePlayer::MakeRound() {
   const uint64_t now = base::NowNs();
   round_.clear();
-  const auto add = [this](OperationKind kind, uint32_t id) -> Operation& {
-    Operation& operation = round_.emplace_back();
-    operation.kind = kind;
-    operation.record = id;
-    operation.tag = round_.size() - 1;
-    return operation;
-  };
   for (const uint32_t id : missed_) {
     const uint32_t ttl_s = TtlOf(id);
-    add(OperationKind::kInsert, id).ttl_s = ttl_s;
+    round_.push_back(
+        {.kind = OperationKind::kInsert, .record = id, .tag = round_.size(), .ttl_s = ttl_s});
     if (ttl_s > 0) ends_ns_[id] = now + ttl_s * uint64_t{1'000'000'000};
   }
   missed_.clear();
-  for (int i = 0; i < kRoundGets; ++i) add(OperationKind::kRead, NextId());
+  for (int i = 0; i < kRoundGets; ++i) round_.push_back({.record = NextId(), .tag = round_.size()});
 }
 
 void TracePlayer::CountRound(std::span<const Outcome> outcomes) {

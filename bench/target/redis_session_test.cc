@@ -14,12 +14,6 @@ class RedisSessionTest : public testing::Test {
     return std::make_unique<RedisSession>(std::make_unique<Stream>(server_->session_fd()), format_,
                                           options);
   }
-  static RecordFormat MakeFormat() {
-    RecordOptions options;
-    options.ordered = true;
-    options.value_bytes = SizeDistribution::Fixed(1000);
-    return std::move(RecordFormat::Make(options).value());
-  }
   std::string Key(uint64_t record) const {
     char room[kRecordKeyBytesMax];
     return std::string(format_.WriteKey(record, room));
@@ -52,7 +46,7 @@ class RedisSessionTest : public testing::Test {
     return kinds;
   }
 
-  RecordFormat format_ = MakeFormat();
+  RecordFormat format_ = RecordFormat::OfSizes(24, 1000, true);
   std::unique_ptr<ServerEnd> server_;
   std::unique_ptr<RedisSession> session_;
   std::vector<Outcome> outcomes_;
