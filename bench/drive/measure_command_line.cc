@@ -168,7 +168,8 @@ void AddMeasure(CLI::App* app, MeasureOptions* options) {
     if (IsGiven(*app, "--workload-file") && !IsGiven(*app, "--workload"))
       options->workloads.clear();
     if (IsGiven(*app, "--load-threads") && IsGiven(*app, "--fill-threads"))
-      throw CLI::ValidationError("--load-threads", "is the old name of --fill-threads");
+      throw CLI::ValidationError("--load-threads",
+                                 "it is the old name of --fill-threads, which is given");
     RefuseUnheededByTargets(*app, options->targets);
     RefuseUnheededByWorkloads(*app, *options);
     RefuseUnheededByDepth(*app, *options);
