@@ -47,7 +47,6 @@ Status LoadThread::Open(Target* target, int sessions) {
     Line& line = lines_[i];
     line.session = std::move(*session);
     for (size_t slot = 0; slot < depth; slot++) line.free.push_back(i * depth + slot);
-    line.round.reserve(depth);
     if (line.session->fd() < 0) continue;
     epoll_event event{.events = EPOLLIN, .data = {.u64 = i}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, line.session->fd(), &event) != 0)
@@ -104,7 +103,7 @@ Status LoadThread::FillClosed(Line* line) {
   while (line->free.size() >= batch_) {
     const uint64_t now_ns = base::NowNs();
     if (is_over(now_ns)) return Status::Ok();
-    while (line->round.size() < batch_) {
+    while (round_.size() < batch_) {
       Operation operation;
       if (!stream_.Next(&operation)) {
         exhausted_ = true;
@@ -112,10 +111,10 @@ Status LoadThread::FillClosed(Line* line) {
       }
       operation.tag = line->free.back();
       line->free.pop_back();
-      under_way_[operation.tag] = {operation, now_ns};
-      line->round.push_back(operation);
+      under_way_[operation.tag] = {operation.record, now_ns, operation.kind};
+      round_.push_back(operation);
     }
-    Status status = SubmitRound(line);
+    Status status = SubmitRound(line, &round_);
     if (!status.ok()) return status;
     if (line->session->fd() >= 0) continue;
     // An embedded store's stay in this loop, which must see the window and its end.
@@ -125,11 +124,11 @@ Status LoadThread::FillClosed(Line* line) {
   return Status::Ok();
 }
 
-Status LoadThread::SubmitRound(Line* line) {
-  if (line->round.empty()) return Status::Ok();
-  count_ += line->round.size();
-  Status status = line->session->Submit(line->round);
-  line->round.clear();
+Status LoadThread::SubmitRound(Line* line, std::vector<Operation>* round) {
+  if (round->empty()) return Status::Ok();
+  count_ += round->size();
+  Status status = line->session->Submit(*round);
+  round->clear();
   if (!status.ok()) return status;
   if (line->session->fd() < 0) return TakeFrom(line);
   WatchWriting(line);
@@ -174,22 +173,22 @@ void LoadThread::HoldBurst(Line* line) {
 Status LoadThread::Settle(const Outcome& outcome, uint64_t now_ns, const Line& line) {
   const UnderWay& under_way = under_way_[outcome.tag];
   count_--;
-  stream_.Settle(under_way.operation, outcome.outcome);
+  stream_.Settle(under_way.kind, under_way.record, outcome.outcome);
   const bool by_right =
-      outcome.outcome == OutcomeKind::kMissing && stream_.MissingByRight(under_way.operation);
+      outcome.outcome == OutcomeKind::kMissing && stream_.MissingByRight(under_way.record);
   const uint64_t at_ns = is_open_loop_ ? under_way.from_ns : now_ns;
   if (recorder_->Counts(at_ns)) {
     const uint64_t latency_ns = now_ns - std::min(now_ns, under_way.from_ns);
-    recorder_->Add(under_way.operation.kind, at_ns, latency_ns, outcome.records);
+    recorder_->Add(under_way.kind, at_ns, latency_ns, outcome.records);
     recorder_->AddOutcome(outcome.outcome, by_right);
   }
   if (outcome.outcome == OutcomeKind::kWrong)
-    return {Code::kCorruption, fmt::format("a {} of record {} was answered wrongly: {}",
-                                           NameOf(under_way.operation.kind),
-                                           under_way.operation.record, line.session->FirstError())};
+    return {Code::kCorruption,
+            fmt::format("a {} of record {} was answered wrongly: {}", NameOf(under_way.kind),
+                        under_way.record, line.session->FirstError())};
   if (options_.missing_is_wrong && outcome.outcome == OutcomeKind::kMissing && !by_right)
     return {Code::kCorruption,
-            fmt::format("record {} was stored, but is missing", under_way.operation.record)};
+            fmt::format("record {} was stored, but is missing", under_way.record)};
   return Status::Ok();
 }
 
@@ -267,7 +266,7 @@ Status LoadThread::RunOpen(Arrivals* arrivals) {
       over = exhausted_ || due_ns >= window_.end_ns;
     }
     for (Line& line : lines_) {
-      Status status = SubmitRound(&line);
+      Status status = SubmitRound(&line, &line.round);
       if (!status.ok()) return status;
     }
     // An embedded store has answered already: what is due next begins at once.
@@ -305,7 +304,7 @@ bool LoadThread::BeginDue(uint64_t due_ns, uint64_t now_ns) {
       }
       operation.tag = line.free.back();
       line.free.pop_back();
-      under_way_[operation.tag] = {operation, due_ns};
+      under_way_[operation.tag] = {operation.record, due_ns, operation.kind};
       line.round.push_back(operation);
     }
     if (recorder_->Counts(due_ns)) recorder_->AddLag(LagOf(due_ns, now_ns));

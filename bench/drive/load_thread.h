@@ -53,14 +53,15 @@ class LoadThread {
  private:
   struct Line {
     std::unique_ptr<Session> session;
-    std::vector<uint64_t> free;  // tags
-    std::vector<Operation> round;
-    std::vector<Outcome> held;  // of a burst that is not all answered
+    std::vector<uint64_t> free;    // tags
+    std::vector<Operation> round;  // of an open loop: what is due
+    std::vector<Outcome> held;     // of a burst that is not all answered
     bool watches_writing = false;
   };
   struct UnderWay {
-    Operation operation;
+    uint64_t record = 0;
     uint64_t from_ns = 0;
+    OperationKind kind = OperationKind::kRead;
   };
 
   // A time when the thread should have run but did not: the machine was busy, or it was stopped.
@@ -73,7 +74,7 @@ class LoadThread {
   uint64_t GiveUpNs() const;
   Status FillClosed(Line* line);
   bool BeginDue(uint64_t due_ns, uint64_t now_ns);
-  Status SubmitRound(Line* line);
+  Status SubmitRound(Line* line, std::vector<Operation>* round);
   Status TakeFrom(Line* line);
   void HoldBurst(Line* line);
   Status Settle(const Outcome& outcome, uint64_t now_ns, const Line& line);
@@ -98,6 +99,7 @@ class LoadThread {
   std::vector<Line> lines_;
   std::vector<UnderWay> under_way_;  // by tag
   size_t count_ = 0;                 // of those that are
+  std::vector<Operation> round_;     // of a closed loop, for whichever line is filled
   size_t next_line_ = 0;
   bool exhausted_ = false;
   bool is_full_ = false;        // something was due, and no session was free

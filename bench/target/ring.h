@@ -22,6 +22,7 @@ class Ring {
   void Pop() { ++first_; }
   // A slot behind the last one, with whatever was in it before.
   T& Push() {
+    if (first_ == end_) first_ = end_ = 0;  // the slots that are in the processor's cache
     if (size() == slots_.size()) Grow();
     return slots_[end_++ & (slots_.size() - 1)];
   }
@@ -37,7 +38,7 @@ class Ring {
   }
 
   std::vector<T> slots_;  // a power of two of them
-  size_t first_ = 0;      // both only grow; a slot is the count modulo the size
+  size_t first_ = 0;      // both grow until it is empty; a slot is the count modulo the size
   size_t end_ = 0;
 };
 

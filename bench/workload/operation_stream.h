@@ -43,14 +43,14 @@ class OperationStream {
   bool Next(Operation* operation);
   // Call it once for each operation, whatever became of it, from the stream's thread. An operation
   // that was never answered is kRefused.
+  void Settle(OperationKind kind, uint64_t record, OutcomeKind outcome) {
+    if (kind == OperationKind::kInsert) space_.Settle(record, outcome == OutcomeKind::kDone);
+  }
   void Settle(const Operation& operation, OutcomeKind outcome) {
-    if (operation.kind == OperationKind::kInsert)
-      space_.Settle(operation.record, outcome == OutcomeKind::kDone);
+    Settle(operation.kind, operation.record, outcome);
   }
   // Was the store right to find none? Yes if the record was deleted, or its insert refused.
-  bool MissingByRight(const Operation& operation) const {
-    return space_.MayBeMissing(operation.record);
-  }
+  bool MissingByRight(uint64_t record) const { return space_.MayBeMissing(record); }
 
  private:
   OperationKind NextKind();

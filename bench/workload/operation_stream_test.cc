@@ -165,7 +165,7 @@ TEST(OperationStream, WhatWasDeletedOrRefusedIsMissingByRight) {
     const bool refused = operation.kind == OperationKind::kInsert && i % 3 == 0;
     if (refused || operation.kind == OperationKind::kDelete) gone.insert(operation.record);
     stream.Settle(operation, refused ? OutcomeKind::kRefused : OutcomeKind::kDone);
-    ASSERT_EQ(stream.MissingByRight(operation), gone.count(operation.record) == 1);
+    ASSERT_EQ(stream.MissingByRight(operation.record), gone.count(operation.record) == 1);
   }
   EXPECT_GT(gone.size(), 500u);
 }
