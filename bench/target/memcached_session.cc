@@ -67,7 +67,7 @@ size_t MemcachedSession::AppendGets(std::span<const Operation> operations) {
     *at = ' ';
     const std::string_view key = format_.WriteKey(due.record, at + 1);
     due.key_bytes = static_cast<uint8_t>(key.size());
-    if (key.size() <= sizeof due.key) std::memcpy(due.key, key.data(), key.size());
+    std::memcpy(due.key, key.data(), sizeof due.key);  // there is room for the longest key
     due.ends = false;
     at += 1 + key.size();
   }
@@ -151,23 +151,24 @@ size_t MemcachedSession::TakeDueValue(std::string_view bytes) {
   const std::string_view key = KeyOf(due, room);
   const size_t head = kValue.size() + key.size() + kFlags.size();
   if (due.valued || bytes.size() <= head || !bytes.starts_with(kValue) ||
-      std::memcmp(bytes.data() + kValue.size(), key.data(), key.size()) != 0 ||
-      !bytes.substr(kValue.size() + key.size()).starts_with(kFlags))
+      !SameBytes(bytes.data() + kValue.size(), key.data(), key.size()) ||
+      std::memcmp(bytes.data() + kValue.size() + key.size(), kFlags.data(), kFlags.size()) != 0)
     return 0;
   uint32_t value_bytes = 0;
   const char* const end = bytes.data() + bytes.size();
   const auto [at, failure] = std::from_chars(bytes.data() + head, end, value_bytes);
-  const std::string_view rest(at, static_cast<size_t>(end - at));
-  if (failure != std::errc() || rest.size() < 2 * kLineEnd.size() + value_bytes ||
-      !rest.starts_with(kLineEnd) ||
-      !rest.substr(kLineEnd.size() + value_bytes).starts_with(kLineEnd))
+  const auto rest_bytes = static_cast<size_t>(end - at);
+  if (failure != std::errc() || rest_bytes < 2 * kLineEnd.size() + value_bytes) return 0;
+  const char* const value = at + kLineEnd.size();
+  if (std::memcmp(at, kLineEnd.data(), kLineEnd.size()) != 0 ||
+      std::memcmp(value + value_bytes, kLineEnd.data(), kLineEnd.size()) != 0)
     return 0;
-  const auto version = format_.Verify(due.record, rest.substr(kLineEnd.size(), value_bytes));
+  const auto version = format_.Verify(due.record, {value, value_bytes});
   if (!version) return 0;
   due.valued = true;
   due.version_read = *version;
   due.outcome = OutcomeKind::kDone;
-  return EndValue(bytes, bytes.size() - rest.size() + 2 * kLineEnd.size() + value_bytes);
+  return EndValue(bytes, bytes.size() - rest_bytes + 2 * kLineEnd.size() + value_bytes);
 }
 
 size_t MemcachedSession::TakeGet(std::string_view bytes, std::string_view line) {
@@ -204,7 +205,9 @@ size_t MemcachedSession::TakeValue(std::string_view bytes, std::string_view line
 // The value that is due next has come, and is `all` bytes of these.
 size_t MemcachedSession::EndValue(std::string_view bytes, size_t all) {
   if (due_.front().ends) {
-    if (bytes.substr(all, kEnd.size()) != kEnd) return all;
+    if (bytes.size() < all + kEnd.size() ||
+        std::memcmp(bytes.data() + all, kEnd.data(), kEnd.size()) != 0)
+      return all;
     FinishRequest(OutcomeKind::kMissing);
     return all + kEnd.size();
   }

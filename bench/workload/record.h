@@ -45,6 +45,20 @@ struct RecordOptions {
   std::shared_ptr<const std::vector<uint8_t>> key_bytes_of = nullptr;
 };
 
+// Whether two pieces of as many bytes are the same: by words, without a call, if they are short.
+inline bool SameBytes(const char* one, const char* other, size_t bytes) {
+  if (bytes < 8 || bytes > 256) return std::memcmp(one, other, bytes) == 0;
+  const auto differ = [&](size_t at) {
+    uint64_t word, due;
+    std::memcpy(&word, one + at, 8);
+    std::memcpy(&due, other + at, 8);
+    return word ^ due;
+  };
+  uint64_t differing = differ(bytes - 8);
+  for (size_t at = 0; at + 8 <= bytes; at += 8) differing |= differ(at);
+  return differing == 0;
+}
+
 class RecordFormat {
  public:
   // kInvalidArgument if sizes are beyond the limits above, or if those of ordered keys differ.
@@ -96,7 +110,8 @@ class RecordFormat {
   // The version of a value of `record`; none if it isn't one, to the last byte.
   std::optional<uint32_t> Verify(uint64_t record, std::string_view value) const {
     const std::optional<uint32_t> version = VersionOf(record, value);
-    if (!version || value.substr(kRecordValueBytesMin) != Body(record, *version))
+    if (!version || !SameBytes(value.data() + kRecordValueBytesMin, PieceOf(record, *version),
+                               value.size() - kRecordValueBytesMin))
       return std::nullopt;
     return version;
   }
