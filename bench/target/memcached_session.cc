@@ -66,8 +66,6 @@ size_t MemcachedSession::AppendGets(std::span<const Operation> operations) {
     Due& due = AddDue(Step::kGet, operations[count]);
     *at = ' ';
     const std::string_view key = format_.WriteKey(due.record, at + 1);
-    due.key_bytes = static_cast<uint8_t>(key.size());
-    std::memcpy(due.key, key.data(), sizeof due.key);  // there is room for the longest key
     due.ends = false;
     at += 1 + key.size();
   }
@@ -148,7 +146,7 @@ size_t MemcachedSession::TakeAnswer(std::string_view bytes) {
 size_t MemcachedSession::TakeDueValue(std::string_view bytes) {
   Due& due = due_.front();
   char room[kRecordKeyBytesMax];
-  const std::string_view key = KeyOf(due, room);
+  const std::string_view key = format_.WriteKey(due.record, room);
   const size_t head = kValue.size() + key.size() + kFlags.size();
   if (due.valued || bytes.size() <= head || !bytes.starts_with(kValue) ||
       !SameBytes(bytes.data() + kValue.size(), key.data(), key.size()) ||
@@ -163,10 +161,10 @@ size_t MemcachedSession::TakeDueValue(std::string_view bytes) {
   if (std::memcmp(at, kLineEnd.data(), kLineEnd.size()) != 0 ||
       std::memcmp(value + value_bytes, kLineEnd.data(), kLineEnd.size()) != 0)
     return 0;
-  const auto version = format_.Verify(due.record, {value, value_bytes});
-  if (!version) return 0;
+  uint32_t version = 0;
+  if (!format_.Verify(due.record, {value, value_bytes}, &version)) return 0;
   due.valued = true;
-  due.version_read = *version;
+  due.version_read = version;
   due.outcome = OutcomeKind::kDone;
   return EndValue(bytes, bytes.size() - rest_bytes + 2 * kLineEnd.size() + value_bytes);
 }
@@ -196,7 +194,8 @@ size_t MemcachedSession::TakeValue(std::string_view bytes, std::string_view line
     return Break("a value that is longer than it says", bytes);
   // Keys that are passed over have no record.
   char room[kRecordKeyBytesMax];
-  while (!due_.front().ends && KeyOf(due_.front(), room) != key) Finish(OutcomeKind::kMissing);
+  while (!due_.front().ends && format_.WriteKey(due_.front().record, room) != key)
+    Finish(OutcomeKind::kMissing);
   if (due_.front().valued) return Break("one value too many", bytes);
   CheckValue(key, flags, bytes.substr(line.size(), value_bytes), line);
   return EndValue(bytes, all);
@@ -221,7 +220,8 @@ void MemcachedSession::CheckValue(std::string_view key, uint64_t flags, std::str
   due.valued = true;
   due.outcome = OutcomeKind::kWrong;
   char room[kRecordKeyBytesMax];
-  if (KeyOf(due, room) != key) return faults_.Note("the value of another key", line);
+  if (format_.WriteKey(due.record, room) != key)
+    return faults_.Note("the value of another key", line);
   if (flags != 0) return faults_.Note("flags that were never set", line);
   const auto version = format_.Verify(due.record, value);
   if (!version) return faults_.Note("a value that was not written for its key", line);

@@ -55,19 +55,12 @@ class MemcachedSession final : public Session {
     OutcomeKind outcome;  // once `valued`
     bool ends;            // the last key of its request
     bool valued;          // its value has come, the end of the answer has not
-    uint8_t key_bytes;    // of a get
-    char key[34];         // of a get, if it is no longer; a cache line in all
   };
 
   void Append(const Operation& operation);
   size_t AppendGets(std::span<const Operation> operations);
   void AppendSet(uint64_t record, uint32_t version, uint32_t ttl_s);
   Due& AddDue(Step step, const Operation& operation);
-  // The key of a get; `room` has space for one.
-  std::string_view KeyOf(const Due& due, char* room) const {
-    if (due.key_bytes > sizeof due.key) return format_.WriteKey(due.record, room);
-    return {due.key, due.key_bytes};
-  }
 
   // Each takes one piece of an answer at the front of `bytes`; 0: it has not all arrived.
   size_t TakeAnswer(std::string_view bytes);

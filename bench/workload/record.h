@@ -99,21 +99,19 @@ class RecordFormat {
   // The version that the head of a value of `record` names; none if head or length are not its own.
   // A few instructions, whatever the length: for loops in which a whole check costs too much.
   std::optional<uint32_t> VersionOf(uint64_t record, std::string_view value) const {
-    if (value.size() < kRecordValueBytesMin) return std::nullopt;
-    uint32_t number, version;
-    std::memcpy(&number, value.data(), 4);
-    std::memcpy(&version, value.data() + 4, 4);
-    if ((number ^ Spread(version)) != static_cast<uint32_t>(record)) return std::nullopt;
-    if (value.size() != ValueBytes(record, version)) return std::nullopt;
-    return version;
+    uint32_t version;
+    return HasHead(record, value, &version) ? std::optional(version) : std::nullopt;
   }
-  // The version of a value of `record`; none if it isn't one, to the last byte.
+  // Whether it is a value of `record`, to the last byte, and then its version.
+  bool Verify(uint64_t record, std::string_view value, uint32_t* version) const {
+    return HasHead(record, value, version) &&
+           SameBytes(value.data() + kRecordValueBytesMin, PieceOf(record, *version),
+                     value.size() - kRecordValueBytesMin);
+  }
+  // Likewise; none if it is not one.
   std::optional<uint32_t> Verify(uint64_t record, std::string_view value) const {
-    const std::optional<uint32_t> version = VersionOf(record, value);
-    if (!version || !SameBytes(value.data() + kRecordValueBytesMin, PieceOf(record, *version),
-                               value.size() - kRecordValueBytesMin))
-      return std::nullopt;
-    return version;
+    uint32_t version;
+    return Verify(record, value, &version) ? std::optional(version) : std::nullopt;
   }
 
   const RecordOptions& options() const { return options_; }
@@ -121,6 +119,14 @@ class RecordFormat {
  private:
   explicit RecordFormat(const RecordOptions& options);
 
+  bool HasHead(uint64_t record, std::string_view value, uint32_t* version) const {
+    if (value.size() < kRecordValueBytesMin) return false;
+    uint32_t number;
+    std::memcpy(&number, value.data(), 4);
+    std::memcpy(version, value.data() + 4, 4);
+    return (number ^ Spread(*version)) == static_cast<uint32_t>(record) &&
+           value.size() == ValueBytes(record, *version);
+  }
   // A permutation of the 32-bit words.
   static uint32_t Spread(uint32_t version) {
     version = (version ^ version >> 16) * 0x85ebca6bu;
