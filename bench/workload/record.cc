@@ -10,57 +10,8 @@ namespace {
 
 constexpr std::string_view kPrefix = "user";
 constexpr char kFiller = '-';
-constexpr uint32_t kLongDigits = 16;
 constexpr uint32_t kShortDigits = 8;
 static_assert(kRecordKeyBytesMin >= kShortDigits);
-
-constexpr uint32_t DigitsOf(size_t key_bytes) {
-  return key_bytes < kLongDigits ? kShortDigits : kLongDigits;
-}
-
-// Permutations of the words and their inverses: multiplications by an odd number around an exchange
-// of halves.
-constexpr uint64_t kFactor = 0x9e3779b97f4a7c15u;
-constexpr uint64_t kInverse = 0xf1de83e19937733du;
-static_assert(kFactor * kInverse == 1);
-constexpr uint32_t kShortFactor = 0x9e3779b1u;
-constexpr uint32_t kShortInverse = 0x0e8b2f51u;
-static_assert(kShortFactor * kShortInverse == 1u);
-
-uint64_t Scatter(uint64_t record) {
-  uint64_t x = record * kFactor;
-  x ^= x >> 32;
-  return x * kFactor;
-}
-uint64_t Gather(uint64_t scattered) {
-  uint64_t x = scattered * kInverse;
-  x ^= x >> 32;
-  return x * kInverse;
-}
-uint32_t ScatterShort(uint32_t record) {
-  uint32_t x = record * kShortFactor;
-  x ^= x >> 16;
-  return x * kShortFactor;
-}
-uint32_t GatherShort(uint32_t scattered) {
-  uint32_t x = scattered * kShortInverse;
-  x ^= x >> 16;
-  return x * kShortInverse;
-}
-
-// Eight hexadecimal digits, the high one first in memory: each digit's value in a byte, and '0'
-// added to it, or what leads to 'a' from ten on.
-void WriteDigits(uint32_t word, char* out) {
-  uint64_t digits = word;
-  digits = (digits | digits << 16) & 0x0000ffff0000ffffu;
-  digits = (digits | digits << 8) & 0x00ff00ff00ff00ffu;
-  digits = (digits | digits << 4) & 0x0f0f0f0f0f0f0f0fu;
-  const uint64_t letters = (digits + 0x0606060606060606u) >> 4 & 0x0101010101010101u;
-  const uint64_t text =
-      __builtin_bswap64(digits + 0x3030303030303030u + letters * ('a' - '0' - 10));
-  std::memcpy(out, &text, 8);
-}
-static_assert(std::endian::native == std::endian::little, "the digits are byte-swapped");
 
 int DigitOf(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -115,7 +66,13 @@ RecordFormat RecordFormat::OfSizes(uint32_t key_bytes, uint32_t value_bytes, boo
 }
 
 RecordFormat::RecordFormat(const RecordOptions& options)
-    : options_(options), pool_starts_(PoolStarts(options.value_bytes.max())) {
+    : options_(options),
+      fixed_key_bytes_(options.key_bytes_of == nullptr && options.key_bytes.is_fixed()
+                           ? options.key_bytes.min()
+                           : 0),
+      before_digits_(kPrefix),
+      pool_starts_(PoolStarts(options.value_bytes.max())) {
+  before_digits_.resize(kRecordKeyBytesMax + kLongDigits, kFiller);
   // Each piece of 100 bytes is 50 random ones, twice: what LevelDB's own benchmark stores, too.
   constexpr size_t kPiece = 50;
   base::Random random(0x5eed);
@@ -127,37 +84,32 @@ RecordFormat::RecordFormat(const RecordOptions& options)
   }
 }
 
-std::string_view RecordFormat::WriteKey(uint64_t record, char* out) const {
-  const uint32_t bytes = KeyBytes(record);
-  const uint32_t before = bytes - DigitsOf(bytes);
-  if (before > 0) {
-    const size_t prefix = std::min<size_t>(before, kPrefix.size());
-    std::memcpy(out, kPrefix.data(), prefix);
-    std::memset(out + prefix, kFiller, before - prefix);
-  }
-  if (bytes < kLongDigits) {
-    const auto number = static_cast<uint32_t>(record);
-    WriteDigits(options_.ordered ? number : ScatterShort(number), out + before);
-  } else {
-    const uint64_t digits = options_.ordered ? record : Scatter(record);
-    WriteDigits(static_cast<uint32_t>(digits >> 32), out + before);
-    WriteDigits(static_cast<uint32_t>(digits), out + before + 8);
-  }
+std::string_view RecordFormat::WriteShortKey(uint64_t record, uint32_t bytes, char* out) const {
+  const auto number = static_cast<uint32_t>(record);
+  const Text16 digits = HexDigits(uint64_t{options_.ordered ? number : ScatterShort(number)} << 32);
+  std::memcpy(out, before_digits_.data(), bytes - kShortDigits);
+  std::memcpy(out + bytes - kShortDigits, &digits, kShortDigits);
   return {out, bytes};
+}
+
+bool RecordFormat::IsShortKey(uint64_t record, uint32_t bytes, const char* text) const {
+  char room[kLongDigits];
+  return WriteShortKey(record, bytes, room) == std::string_view(text, bytes);
 }
 
 std::optional<uint64_t> RecordFormat::RecordOf(std::string_view key) const {
   if (key.size() < kRecordKeyBytesMin || key.size() > kRecordKeyBytesMax) return std::nullopt;
+  const bool is_long = key.size() >= kLongDigits;
   uint64_t record = 0;
-  for (const char c : key.substr(key.size() - DigitsOf(key.size()))) {
+  for (const char c : key.substr(key.size() - (is_long ? kLongDigits : kShortDigits))) {
     const int digit = DigitOf(c);
     if (digit < 0) return std::nullopt;
     record = record << 4 | static_cast<uint64_t>(digit);
   }
   if (!options_.ordered)
-    record = key.size() < kLongDigits ? GatherShort(static_cast<uint32_t>(record)) : Gather(record);
-  char room[kRecordKeyBytesMax];
-  if (record >= kRecordsMax || WriteKey(record, room) != key) return std::nullopt;
+    record = is_long ? Gather(record) : GatherShort(static_cast<uint32_t>(record));
+  if (record >= kRecordsMax || KeyBytes(record) != key.size() || !IsKey(record, key.data()))
+    return std::nullopt;
   return record;
 }
 

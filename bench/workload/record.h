@@ -10,7 +10,7 @@
 //           and version.
 // Units     bytes.
 // Threads   const calls: any at once.
-// Cost      a key is some twenty instructions; a value one copy, its check one comparison.
+// Cost      a key is some fifteen instructions; a value one copy, its check one comparison.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/random.h"
+#include "bench/workload/key_text.h"
 #include "bench/workload/size_distribution.h"
 #include "weft/status.h"
 
@@ -45,18 +46,14 @@ struct RecordOptions {
   std::shared_ptr<const std::vector<uint8_t>> key_bytes_of = nullptr;
 };
 
-// Whether two pieces of as many bytes are the same: by words, without a call, if they are short.
+// Whether two pieces of as many bytes are the same: without a call, if they are short.
 inline bool SameBytes(const char* one, const char* other, size_t bytes) {
-  if (bytes < 8 || bytes > 256) return std::memcmp(one, other, bytes) == 0;
-  const auto differ = [&](size_t at) {
-    uint64_t word, due;
-    std::memcpy(&word, one + at, 8);
-    std::memcpy(&due, other + at, 8);
-    return word ^ due;
-  };
-  uint64_t differing = differ(bytes - 8);
-  for (size_t at = 0; at + 8 <= bytes; at += 8) differing |= differ(at);
-  return differing == 0;
+  if (bytes < 16 || bytes > 256) return std::memcmp(one, other, bytes) == 0;
+  const size_t last = bytes - sizeof(Text16);
+  Text16 differing = LoadText(one + last) ^ LoadText(other + last);
+  for (size_t at = 0; at < last; at += sizeof(Text16))
+    differing |= LoadText(one + at) ^ LoadText(other + at);
+  return IsZero(differing);
 }
 
 class RecordFormat {
@@ -68,11 +65,30 @@ class RecordFormat {
   static RecordFormat OfSizes(uint32_t key_bytes, uint32_t value_bytes, bool ordered = false);
 
   uint32_t KeyBytes(uint64_t record) const {
+    if (fixed_key_bytes_ != 0) return fixed_key_bytes_;
     if (options_.key_bytes_of != nullptr) return (*options_.key_bytes_of)[record];
     return options_.key_bytes.Of(base::Mix(record));
   }
   // Writes the key at `out` and returns it. REQUIRES: record < kRecordsMax, room for KeyBytes()
-  std::string_view WriteKey(uint64_t record, char* out) const;
+  std::string_view WriteKey(uint64_t record, char* out) const {
+    const uint32_t bytes = KeyBytes(record);
+    if (bytes < kLongDigits) return WriteShortKey(record, bytes, out);
+    const uint32_t before = bytes - kLongDigits;
+    // By sixteen, over the place of the digits, which follow.
+    for (uint32_t at = 0; at < before; at += kLongDigits)
+      std::memcpy(out + at, before_digits_.data() + at, kLongDigits);
+    const Text16 digits = LongDigits(record);
+    std::memcpy(out + before, &digits, kLongDigits);
+    return {out, bytes};
+  }
+  // Whether the KeyBytes() at `text` are the record's key.
+  bool IsKey(uint64_t record, const char* text) const {
+    const uint32_t bytes = KeyBytes(record);
+    if (bytes < kLongDigits) return IsShortKey(record, bytes, text);
+    const uint32_t before = bytes - kLongDigits;
+    return IsZero(LoadText(text + before) ^ LongDigits(record)) &&
+           (before == 0 || std::memcmp(text, before_digits_.data(), before) == 0);
+  }
   // The record of one of these keys; none for any other.
   std::optional<uint64_t> RecordOf(std::string_view key) const;
 
@@ -117,7 +133,15 @@ class RecordFormat {
   const RecordOptions& options() const { return options_; }
 
  private:
+  static constexpr uint32_t kLongDigits = sizeof(Text16);
+
   explicit RecordFormat(const RecordOptions& options);
+
+  Text16 LongDigits(uint64_t record) const {
+    return HexDigits(options_.ordered ? record : Scatter(record));
+  }
+  std::string_view WriteShortKey(uint64_t record, uint32_t bytes, char* out) const;
+  bool IsShortKey(uint64_t record, uint32_t bytes, const char* text) const;
 
   bool HasHead(uint64_t record, std::string_view value, uint32_t* version) const {
     if (value.size() < kRecordValueBytesMin) return false;
@@ -141,7 +165,9 @@ class RecordFormat {
   }
 
   RecordOptions options_;
-  uint64_t pool_starts_;  // a power of two
+  uint32_t fixed_key_bytes_;   // 0: keys have different sizes
+  std::string before_digits_;  // of the longest key, and as much again as one digit's vector
+  uint64_t pool_starts_;       // a power of two
   std::string pool_;
 };
 
