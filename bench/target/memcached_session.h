@@ -57,6 +57,17 @@ class MemcachedSession final : public Session {
     bool valued;          // its value has come, the end of the answer has not
   };
 
+  // The length of the value before, as it stood in its line: its digits and the line's end.
+  struct Length {
+    uint64_t word = 1;  // no text is like it yet
+    uint64_t mask = 0;
+    size_t text_bytes = 0;
+    size_t value_bytes = 0;
+  };
+
+  bool HasKey(uint64_t record, std::string_view key) const {
+    return key.size() == format_.KeyBytes(record) && format_.IsKey(record, key.data());
+  }
   void Append(const Operation& operation);
   size_t AppendGets(std::span<const Operation> operations);
   void AppendSet(uint64_t record, uint32_t version, uint32_t ttl_s);
@@ -64,7 +75,8 @@ class MemcachedSession final : public Session {
 
   // Each takes one piece of an answer at the front of `bytes`; 0: it has not all arrived.
   size_t TakeAnswer(std::string_view bytes);
-  size_t TakeDueValue(std::string_view bytes);
+  size_t TakeDueValues(std::string_view bytes);
+  bool ReadLength(std::string_view text);
   size_t TakeGet(std::string_view bytes, std::string_view line);
   size_t TakeValue(std::string_view bytes, std::string_view line);
   size_t TakeSimple(std::string_view line);
@@ -82,6 +94,7 @@ class MemcachedSession final : public Session {
   const bool multi_get_;
   Ring<Due> due_;
   Faults faults_;
+  Length length_;
   size_t whole_ = 0;  // bytes of the value that is arriving, with what is around it
   std::vector<Outcome>* outcomes_ = nullptr;  // while Take runs
 };

@@ -155,6 +155,37 @@ TEST_F(MemcachedSessionTest, TakesNoAnswerWithAChangedByte) {
   }
 }
 
+// A length is most often that of the value before: here it rarely is.
+TEST_F(MemcachedSessionTest, TakesKeysAndValuesOfAllLengths) {
+  RecordOptions options;
+  options.key_bytes = SizeDistribution::Listed({{8, 1}, {15, 1}, {16, 1}, {24, 1}, {250, 1}});
+  options.value_bytes =
+      SizeDistribution::Listed({{8, 1}, {9, 1}, {99, 1}, {100, 1}, {1000, 1}, {1 << 20, 1}});
+  format_ = std::move(RecordFormat::Make(options).value());
+  constexpr size_t kReads = 60;
+  for (const bool multi_get : {false, true}) {
+    auto session = Make(multi_get);
+    std::vector<Outcome> outcomes;
+    for (uint64_t record = 1; record <= kReads; record += 2) {
+      ASSERT_TRUE(session->Submit(std::vector{Read(record), Read(record + 1)}).ok());
+      for (const uint64_t i : {record, record + 1}) {
+        const std::string hit = Hit(Key(i), Value(i, 3)) + (multi_get ? "" : "END\r\n");
+        for (size_t at = 0; at < hit.size(); at += size_t{1} << 16) {
+          server_->Answer(hit.substr(at, size_t{1} << 16));
+          ASSERT_TRUE(session->Take(&outcomes).ok());
+        }
+      }
+      if (multi_get) server_->Answer("END\r\n");
+      ASSERT_TRUE(session->Take(&outcomes).ok());
+    }
+    ASSERT_EQ(outcomes.size(), kReads);
+    for (const Outcome& outcome : outcomes) {
+      EXPECT_EQ(outcome.outcome, kDone);
+      EXPECT_EQ(outcome.version, 3u);
+    }
+  }
+}
+
 TEST_F(MemcachedSessionTest, KnowsAnswersOutOfOrder) {
   Status status;
   const std::string swapped =

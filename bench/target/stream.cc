@@ -35,14 +35,13 @@ Stream::Stream(int fd)
 
 Stream::~Stream() { close(fd_); }
 
-char* Stream::Text(size_t bytes) {
-  if (!wants_to_write()) {
-    text_end_ = text_cut_ = piece_ = 0;
-    pieces_.clear();
-  }
-  if (text_.size() - text_end_ < bytes) text_.resize(std::max(text_.size() * 2, text_end_ + bytes));
-  return text_.data() + text_end_;
+// All has been sent.
+void Stream::BeginText() {
+  text_end_ = text_cut_ = piece_ = 0;
+  pieces_.clear();
 }
+
+void Stream::GrowText(size_t bytes) { text_.resize(std::max(text_.size() * 2, text_end_ + bytes)); }
 
 // Makes a piece of the text that is in none yet.
 void Stream::CutText() {

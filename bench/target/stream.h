@@ -51,7 +51,11 @@ class Stream {
   int fd() const { return fd_; }
 
   // Where text of up to `bytes` can be written; Wrote says how much it was.
-  char* Text(size_t bytes);
+  char* Text(size_t bytes) {
+    if (!wants_to_write()) BeginText();
+    if (text_.size() - text_end_ < bytes) GrowText(bytes);
+    return text_.data() + text_end_;
+  }
   void Wrote(size_t bytes) { text_end_ += bytes; }
   // REQUIRES: `body` stays as it is until it is sent
   void Body(std::string_view body);
@@ -71,6 +75,8 @@ class Stream {
     size_t at;            // in text_
     size_t bytes;
   };
+  void BeginText();
+  void GrowText(size_t bytes);
   void CutText();
   size_t Gather(iovec* parts) const;
   void Sent(size_t bytes);

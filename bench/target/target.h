@@ -39,7 +39,8 @@ class Session {
   // Begins the operations. An embedded store's are over when it returns; several reads among them
   // may be one MultiGet.
   virtual Status Submit(std::span<const Operation> operations) = 0;
-  // Appends the outcomes that are known and were not taken; never waits.
+  // Appends the outcomes that are known and were not taken; never waits. It leaves nothing in
+  // fd(): whoever polls may wait for its edges.
   virtual Status Take(std::vector<Outcome>* outcomes) = 0;
   // To be polled for input; -1: nothing is ever under way between calls.
   virtual int fd() const { return -1; }
