@@ -15,6 +15,8 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "bench/target/echo_target.h"
+#include "bench/target/memcached_session.h"
+#include "bench/target/target_test_kit.h"
 #include "bench/workload/builtin_mixes.h"
 
 namespace weft::bench {
@@ -76,6 +78,42 @@ class ScriptedTarget final : public Target {
   };
 
   const Script script_;
+};
+
+// Answers the first of what it is asked, and closes the connection in the same moment.
+class ClosingTarget final : public Target {
+ public:
+  std::string Title() const override { return "closing"; }
+  nlohmann::json Settings() const override { return nlohmann::json::object(); }
+  std::string WhyNot(OperationKind) const override { return ""; }
+  Result<std::unique_ptr<Session>> NewSession() override {
+    return std::unique_ptr<Session>(new ClosingSession(format_));
+  }
+  Status Clear() override { return Status::Ok(); }
+  std::vector<pid_t> Processes() const override { return {}; }
+  bool is_embedded() const override { return false; }
+
+ private:
+  class ClosingSession final : public Session {
+   public:
+    explicit ClosingSession(const RecordFormat& format)
+        : session_(std::make_unique<Stream>(server_.session_fd()), format, false) {}
+    Status Submit(std::span<const Operation> operations) override {
+      Status status = session_.Submit(operations);
+      server_.Asked();
+      server_.Answer("END\r\n");
+      server_.Close();
+      return status;
+    }
+    Status Take(std::vector<Outcome>* outcomes) override { return session_.Take(outcomes); }
+    int fd() const override { return session_.fd(); }
+
+   private:
+    ServerEnd server_;
+    MemcachedSession session_;
+  };
+
+  const RecordFormat format_ = RecordFormat::OfSizes(16, 64);
 };
 
 // Other work on this machine makes answers late, never early: the quickest twentieth of a run, and
@@ -377,6 +415,15 @@ TEST(Load, ATargetThatFallsSilentEndsTheRun) {
   ASSERT_FALSE(figures.has_value());
   EXPECT_EQ(figures.error().code(), Code::kIoError);
   EXPECT_LT(base::NowNs() - begin_ns, 30'000'000'000u) << "the run went on to its end";
+}
+
+TEST(Load, AConnectionThatClosesBehindAnAnswerEndsTheRun) {
+  ClosingTarget target;
+  RecordSpace space(1000);
+  auto figures =
+      RunLoad(&target, SmallMix("ycsb-c"), &space, {.depth = 2, .seconds = 30, .patience_s = 20});
+  ASSERT_FALSE(figures.has_value());
+  EXPECT_EQ(figures.error().ToString(), "i/o error: the server closed the connection");
 }
 
 TEST(Load, TellsOfSlices) {

@@ -24,6 +24,8 @@ constexpr uint64_t kLookNs = 100'000'000;    // at `stop`, and at the slice
 constexpr uint64_t kDueLookNs = 5'000'000;   // where more is due: to see pauses of its own
 constexpr uint64_t kPauseMinNs = 1'000'000;  // that the thread did not run, though it should have
 constexpr int kEventsMax = 64;
+// Edges alone, because the system looks again at a connection whose level it has reported.
+constexpr uint32_t kWatched = EPOLLIN | EPOLLRDHUP | EPOLLET;
 constexpr uint64_t kDrainMax = 10;  // times the window
 
 Status SystemError(const char* call) { return Status::FromErrno(call, errno); }
@@ -48,7 +50,7 @@ Status LoadThread::Open(Target* target, int sessions) {
     line.session = std::move(*session);
     for (size_t slot = 0; slot < depth; slot++) line.free.push_back(i * depth + slot);
     if (line.session->fd() < 0) continue;
-    epoll_event event{.events = EPOLLIN, .data = {.u64 = i}};
+    epoll_event event{.events = kWatched, .data = {.u64 = i}};
     if (epoll_ctl(epoll_, EPOLL_CTL_ADD, line.session->fd(), &event) != 0)
       return SystemError("epoll_ctl");
   }
@@ -103,16 +105,7 @@ Status LoadThread::FillClosed(Line* line) {
   while (line->free.size() >= batch_) {
     const uint64_t now_ns = base::NowNs();
     if (is_over(now_ns)) return Status::Ok();
-    while (round_.size() < batch_) {
-      Operation operation;
-      if (!stream_.Next(&operation)) {
-        exhausted_ = true;
-        break;
-      }
-      operation.tag = line->free.back();
-      line->free.pop_back();
-      under_way_[operation.tag] = {operation.record, now_ns, operation.kind};
-      round_.push_back(operation);
+    while (round_.size() < batch_ && Begin(line, now_ns, &round_)) {
     }
     Status status = SubmitRound(line, &round_);
     if (!status.ok()) return status;
@@ -122,6 +115,23 @@ Status LoadThread::FillClosed(Line* line) {
     Count(now_ns);
   }
   return Status::Ok();
+}
+
+// Puts the next operation into the round. False: there is none.
+bool LoadThread::Begin(Line* line, uint64_t from_ns, std::vector<Operation>* round) {
+  Operation& operation = round->emplace_back();
+  if (!stream_.Next(&operation)) {
+    round->pop_back();
+    exhausted_ = true;
+    return false;
+  }
+  operation.tag = line->free.back();
+  line->free.pop_back();
+  UnderWay& under_way = under_way_[operation.tag];
+  under_way.record = operation.record;
+  under_way.from_ns = from_ns;
+  under_way.kind = operation.kind;
+  return true;
 }
 
 Status LoadThread::SubmitRound(Line* line, std::vector<Operation>* round) {
@@ -139,7 +149,7 @@ void LoadThread::WatchWriting(Line* line) {
   const bool wants = line->session->wants_to_write();
   if (wants == line->watches_writing) return;
   line->watches_writing = wants;
-  epoll_event event{.events = EPOLLIN | (wants ? EPOLLOUT : 0u),
+  epoll_event event{.events = kWatched | (wants ? EPOLLOUT : 0u),
                     .data = {.u64 = static_cast<uint64_t>(line - lines_.data())}};
   epoll_ctl(epoll_, EPOLL_CTL_MOD, line->session->fd(), &event);
 }
@@ -154,8 +164,7 @@ Status LoadThread::TakeFrom(Line* line) {
     if (is_full_ || line->session->fd() < 0) free_since_ns_ = now_ns;
     is_full_ = false;
     for (const Outcome& outcome : outcomes_) {
-      Status settled = Settle(outcome, now_ns, *line);
-      if (!settled.ok()) return settled;
+      if (!Settle(outcome, now_ns)) return WhyWrong(outcome, *line);
       line->free.push_back(outcome.tag);
     }
   }
@@ -170,26 +179,30 @@ void LoadThread::HoldBurst(Line* line) {
   if (line->held.size() == static_cast<size_t>(options_.burst)) outcomes_.swap(line->held);
 }
 
-Status LoadThread::Settle(const Outcome& outcome, uint64_t now_ns, const Line& line) {
+// False: the answer must not be (WhyWrong).
+inline bool LoadThread::Settle(const Outcome& outcome, uint64_t now_ns) {
   const UnderWay& under_way = under_way_[outcome.tag];
   count_--;
   stream_.Settle(under_way.kind, under_way.record, outcome.outcome);
-  const bool by_right =
-      outcome.outcome == OutcomeKind::kMissing && stream_.MissingByRight(under_way.record);
+  const bool is_missing = outcome.outcome == OutcomeKind::kMissing;
+  const bool by_right = is_missing && stream_.MissingByRight(under_way.record);
   const uint64_t at_ns = is_open_loop_ ? under_way.from_ns : now_ns;
   if (recorder_->Counts(at_ns)) {
     const uint64_t latency_ns = now_ns - std::min(now_ns, under_way.from_ns);
     recorder_->Add(under_way.kind, at_ns, latency_ns, outcome.records);
     recorder_->AddOutcome(outcome.outcome, by_right);
   }
+  return outcome.outcome != OutcomeKind::kWrong &&
+         !(is_missing && !by_right && options_.missing_is_wrong);
+}
+
+Status LoadThread::WhyWrong(const Outcome& outcome, const Line& line) const {
+  const UnderWay& under_way = under_way_[outcome.tag];
   if (outcome.outcome == OutcomeKind::kWrong)
     return {Code::kCorruption,
             fmt::format("a {} of record {} was answered wrongly: {}", NameOf(under_way.kind),
                         under_way.record, line.session->FirstError())};
-  if (options_.missing_is_wrong && outcome.outcome == OutcomeKind::kMissing && !by_right)
-    return {Code::kCorruption,
-            fmt::format("record {} was stored, but is missing", under_way.record)};
-  return Status::Ok();
+  return {Code::kCorruption, fmt::format("record {} was stored, but is missing", under_way.record)};
 }
 
 // Waits for answers until then and takes them. With 0 it only looks.
@@ -204,6 +217,8 @@ Status LoadThread::Wait(uint64_t until_ns) {
   for (int i = 0; i < ready; i++) {
     Line& line = lines_[events[i].data.u64];
     Status status = TakeFrom(&line);
+    // The end of the connection may lie behind the bytes that were taken, and is told of once.
+    if (status.ok() && (events[i].events & (EPOLLRDHUP | EPOLLHUP))) status = TakeFrom(&line);
     if (status.ok() && !is_open_loop_) status = FillClosed(&line);
     if (!status.ok()) return status;
   }
@@ -296,17 +311,8 @@ bool LoadThread::BeginDue(uint64_t due_ns, uint64_t now_ns) {
     next_line_ = next_line_ + 1 == lines_.size() ? 0 : next_line_ + 1;
     // An embedded store is asked for one at a time: the next one waits for it.
     if (line.free.size() < burst || (line.session->fd() < 0 && !line.round.empty())) continue;
-    for (size_t i = 0; i < burst; i++) {
-      Operation operation;
-      if (!stream_.Next(&operation)) {
-        exhausted_ = true;
-        return true;
-      }
-      operation.tag = line.free.back();
-      line.free.pop_back();
-      under_way_[operation.tag] = {operation.record, due_ns, operation.kind};
-      line.round.push_back(operation);
-    }
+    for (size_t i = 0; i < burst; i++)
+      if (!Begin(&line, due_ns, &line.round)) return true;
     if (recorder_->Counts(due_ns)) recorder_->AddLag(LagOf(due_ns, now_ns));
     return true;
   }

@@ -73,11 +73,13 @@ class LoadThread {
   Status RunOpen(Arrivals* arrivals);
   uint64_t GiveUpNs() const;
   Status FillClosed(Line* line);
+  bool Begin(Line* line, uint64_t from_ns, std::vector<Operation>* round);
   bool BeginDue(uint64_t due_ns, uint64_t now_ns);
   Status SubmitRound(Line* line, std::vector<Operation>* round);
   Status TakeFrom(Line* line);
   void HoldBurst(Line* line);
-  Status Settle(const Outcome& outcome, uint64_t now_ns, const Line& line);
+  bool Settle(const Outcome& outcome, uint64_t now_ns);
+  Status WhyWrong(const Outcome& outcome, const Line& line) const;
   Status Wait(uint64_t until_ns);
   Status CheckPatience(uint64_t now_ns);
   void WatchWriting(Line* line);

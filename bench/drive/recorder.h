@@ -10,6 +10,7 @@
 //           one answer do.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -36,8 +37,24 @@ class Recorder {
 
   bool Counts(uint64_t at_ns) const { return at_ns >= begin_ns_ && at_ns < end_ns_; }
   // `at_ns` decides whether it counts, and in which slice.
-  void Add(OperationKind kind, uint64_t at_ns, uint64_t latency_ns, uint64_t records);
-  void AddOutcome(OutcomeKind outcome, bool by_right);
+  void Add(OperationKind kind, uint64_t at_ns, uint64_t latency_ns, uint64_t records) {
+    // What ends late counts in the slice that is under way: those before are handed over.
+    if (at_ns >= slice_end_ns_) ReachedNs(at_ns);
+    if (kind != alike_kind_ || latency_ns != alike_ns_) {
+      RecordAlike();
+      alike_kind_ = kind;
+      alike_ns_ = latency_ns;
+    }
+    alike_++;
+    records_ += records;
+    last_end_ns_ = std::max(last_end_ns_, at_ns + latency_ns);
+  }
+  void AddOutcome(OutcomeKind outcome, bool by_right) {
+    outcomes_.done += outcome == OutcomeKind::kDone;
+    outcomes_.missing += outcome == OutcomeKind::kMissing;
+    outcomes_.missing_by_right += outcome == OutcomeKind::kMissing && by_right;
+    outcomes_.refused += outcome == OutcomeKind::kRefused;  // kWrong ends the run
+  }
   // How late the client began what was due and could have been begun.
   void AddLag(uint64_t lag_ns) { lag_ns_.Record(lag_ns); }
   // Time also passes without operations.
