@@ -18,7 +18,8 @@ set(WEFT_FILES_AT_ONCE 8 CACHE STRING
 set(_weft_headers <algorithm> <array> <atomic> <bit> <chrono> <cstdint> <cstring> <functional>
     <limits> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread>
     <unordered_map> <utility> <vector>)
-file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompile/empty.cc CONTENT "int main() { return 0; }\n")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompile/empty.cc
+     CONTENT "int main() { return 0; }\n")
 
 # So compiled, clang and g++ let a cache of compilations work with precompiled headers.
 set(_weft_precompile_flags $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
@@ -28,9 +29,9 @@ set(_weft_precompile_flags $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 function(_weft_precompiled name)
   cmake_parse_arguments(ARG "PROGRAMS" "" "FLAGS;LIBRARIES;HEADERS" ${ARGN})
   if(ARG_PROGRAMS)
-    add_executable(${name} EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompile/empty.cc)
+    add_executable(${name} EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompile/empty.cc)
   else()
-    add_library(${name} STATIC EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompile/empty.cc)
+    add_library(${name} STATIC EXCLUDE_FROM_ALL ${PROJECT_BINARY_DIR}/precompile/empty.cc)
   endif()
   target_link_libraries(${name} PRIVATE weft_flags ${ARG_LIBRARIES})
   target_compile_options(${name} PRIVATE ${_weft_precompile_flags} ${ARG_FLAGS})

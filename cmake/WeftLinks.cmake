@@ -58,4 +58,4 @@ function(weft_check_links folder)
   endforeach()
 endfunction()
 
-cmake_language(DEFER CALL weft_check_links ${CMAKE_SOURCE_DIR})
+cmake_language(DEFER CALL weft_check_links ${PROJECT_SOURCE_DIR})

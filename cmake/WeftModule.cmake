@@ -10,9 +10,12 @@
 # file's of the module. What several tests need stands in a header, the module's test kit.
 #
 # Targets over all modules: weft_libraries, weft_unit_tests, weft_fuzzers.
-find_package(GTest QUIET)
-find_package(benchmark QUIET)
 foreach(package GTest benchmark)
+  if(NOT WEFT_DEVELOP)
+    set(${package}_FOUND FALSE)  # here; the project around this one may have it
+    continue()
+  endif()
+  find_package(${package} QUIET)
   if(NOT ${package}_FOUND)
     message(STATUS "${package} is not installed: built without (tools/setup test installs it)")
   endif()
@@ -83,11 +86,11 @@ function(weft_fuzz library)
   weft_follow(${library})
   foreach(file ${ARGN})
     get_filename_component(target ${file} NAME_WE)
-    file(RELATIVE_PATH folder ${CMAKE_SOURCE_DIR} ${file})
+    file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${file})
     get_filename_component(folder ${folder} DIRECTORY)
     add_executable(${target} ${file})
     set_target_properties(${target} PROPERTIES
-                          RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/${folder})
+                          RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/${folder})
     target_link_libraries(${target} PRIVATE ${library})
     weft_follow(${target})  # what headers alone have
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
@@ -132,7 +135,7 @@ function(weft_module name)
   if(tests AND GTest_FOUND)
     add_executable(weft_${name}_test ${tests})
     target_link_libraries(weft_${name}_test PRIVATE weft_${name})
-    target_compile_definitions(weft_${name}_test PRIVATE WEFT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+    target_compile_definitions(weft_${name}_test PRIVATE WEFT_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
     weft_unit_test(weft_${name}_test)
   endif()
   weft_fuzz(weft_${name} ${fuzzers})

@@ -6,7 +6,7 @@ set(WEFT_SANITIZE "" CACHE STRING "sanitizers, comma separated: address,undefine
 option(WEFT_FUZZ "build the libFuzzer targets (needs clang; with WEFT_SANITIZE they find more)" OFF)
 option(WEFT_PRECOMPILE "parse the standard library once a build; hides a missing include" OFF)
 option(WEFT_THREAD_SAFETY "clang -Wthread-safety as errors" OFF)
-option(WEFT_WERROR "warnings are errors" ON)
+option(WEFT_WERROR "warnings are errors" ${WEFT_DEVELOP})
 option(WEFT_LTO "link-time optimisation" OFF)
 option(WEFT_CUDA "build the CUDA processor where a CUDA compiler is found" OFF)
 
@@ -32,11 +32,17 @@ if(NOT WEFT_MARCH AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
 endif()
 
 add_library(weft_flags INTERFACE)
-target_include_directories(weft_flags INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
-# nvcc knows none of these: src/processor/cuda has its own.
-function(weft_add_flags)
-  target_compile_options(weft_flags INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${ARGN}>")
-endfunction()
+target_include_directories(weft_flags INTERFACE ${PROJECT_SOURCE_DIR}/include
+                           ${PROJECT_SOURCE_DIR}/src)
+# nvcc knows none of these: src/processor/cuda has its own. They are Weft's alone: another project
+# that links its libraries compiles as it likes.
+macro(weft_add_flags)
+  if(WEFT_DEVELOP)
+    target_compile_options(weft_flags INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${ARGN}>")
+  else()
+    add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:${ARGN}>")
+  endif()
+endmacro()
 weft_add_flags(-Wall -Wextra -Wshadow -Wpointer-arith -Wcast-qual -fno-rtti
                -fno-omit-frame-pointer $<$<BOOL:${WEFT_WERROR}>:-Werror>)
 # g++ 12 warns of overlapping copies in std::string's own operator+, wrongly (GCC bug 105651).
@@ -63,7 +69,7 @@ if(WEFT_LTO)
 endif()
 
 # Modules are loaded from here, from beside the program and, once installed, from ../lib.
-set(WEFT_MODULE_DIR ${CMAKE_BINARY_DIR}/lib)
+set(WEFT_MODULE_DIR ${PROJECT_BINARY_DIR}/lib)
 set(CMAKE_BUILD_RPATH "$ORIGIN;${WEFT_MODULE_DIR}")
 set(CMAKE_INSTALL_RPATH "$ORIGIN;$ORIGIN/../lib")
 

@@ -15,9 +15,9 @@ endif()
 
 set(folder ${CMAKE_CURRENT_LIST_DIR})
 set(kernel_source ${CMAKE_CURRENT_BINARY_DIR}/kernel_source.cc)
-file(GLOB tasks CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/task/*.h)
+file(GLOB tasks CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/task/*.h)
 add_custom_command(OUTPUT ${kernel_source}
-  COMMAND ${CMAKE_COMMAND} -DROOT=${CMAKE_SOURCE_DIR}/src -DFILE=processor/opencl/kernel.cl
+  COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}/src -DFILE=processor/opencl/kernel.cl
           -DOUTPUT=${kernel_source} -P ${folder}/embed.cmake
   DEPENDS ${tasks} ${folder}/kernel.cl ${folder}/job_layout.h ${folder}/embed.cmake
   COMMENT "Embedding the tasks for OpenCL")
