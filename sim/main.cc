@@ -59,8 +59,10 @@ int Run(int argc, char** argv) {
   CLI::App* const sweep_app =
       app.add_subcommand("sweep", "runs the machine with combinations of options");
   weft::sim::AddSweep(sweep_app, &sweep);
+  // Once the commands are there: each would inherit it.
+  app.footer("weft-sim help NAME, and weft-sim NAME --help, list the options of one.");
   try {
-    app.parse(argc, argv);
+    weft::base::ParseCommands(&app, argc, argv);
   } catch (const CLI::ParseError& error) {
     return weft::base::AnswerParseError(app, error);
   }

@@ -1,10 +1,8 @@
 #include "bench/command/commands.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -38,16 +36,6 @@ CommandGroup AllGroups() {
 int Fail(const Status& status) {
   fmt::print(stderr, "weft-bench: {}\n", status.ToString());
   return 2;
-}
-
-// "help NAME" as "NAME --help". A NAME that is none stays alone: CLI11 would give help of all.
-std::vector<std::string> WithoutHelpCommand(std::vector<std::string> words,
-                                            const Commands& commands) {
-  if (words.empty() || words.front() != "help") return words;
-  words.erase(words.begin());
-  if (!words.empty() && !commands.Has(words.front())) return {words.front()};
-  words.emplace_back("--help");
-  return words;
 }
 
 }  // namespace
@@ -88,17 +76,13 @@ int Commands::Run(const std::string& command_line) {
 
 int Main(int argc, char** argv) {
   Commands commands;
-  const std::span<char* const> arguments(argv, static_cast<size_t>(argc));
-  std::vector<std::string> words =
-      WithoutHelpCommand({arguments.begin() + 1, arguments.end()}, commands);
-  std::reverse(words.begin(), words.end());  // CLI11 asks for that
   try {
-    commands.app().parse(words);
+    base::ParseCommands(&commands.app(), argc, argv);
   } catch (const CLI::ParseError& error) {
     return base::AnswerParseError(commands.app(), error);
   }
   if (Status status = commands.Check(); !status.ok()) return Fail(status);
-  return commands.Run(CommandLine(arguments));
+  return commands.Run(CommandLine({argv, static_cast<size_t>(argc)}));
 }
 
 }  // namespace weft::bench

@@ -25,7 +25,6 @@ class Commands {
 
   // Parses; each subcommand throws by itself what CLI11 and its own rules find wrong.
   CLI::App& app() { return *app_; }
-  bool Has(std::string_view name) const { return Find(name) != nullptr; }
   // kInvalidArgument: an option that does nothing beside the others. REQUIRES: app() has parsed.
   Status Check() const;
   // The exit status, as of Main. REQUIRES: Check() is OK

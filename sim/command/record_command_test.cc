@@ -71,7 +71,14 @@ TEST_F(RecordCommandTest, EveryOptionHasAText) {
     const Outcome help = RunProgram(WEFT_SIM, std::string(command) + " --help");
     EXPECT_THAT(help.out, HasSubstr("Options:")) << command;
     EXPECT_THAT(OptionsWithoutText(help.out), testing::IsEmpty()) << command;
+    const Outcome by_command = RunProgram(WEFT_SIM, std::string("help ") + command);
+    EXPECT_EQ(by_command.status, 0) << command;
+    EXPECT_EQ(by_command.out, help.out) << command;
   }
+  EXPECT_THAT(RunProgram(WEFT_SIM, "help").out, HasSubstr("weft-sim help NAME"));
+  const Outcome none = RunProgram(WEFT_SIM, "help rnu");
+  EXPECT_EQ(none.status, 2);
+  EXPECT_THAT(none.err, HasSubstr("weft-sim: unknown command 'rnu': did you mean 'run'?"));
 }
 
 TEST_F(RecordCommandTest, WrongOptionsExitWith1AndSayWhy) {

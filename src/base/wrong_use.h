@@ -1,5 +1,5 @@
-// base/wrong_use.h: what a program of several commands says to a command line that is none. For
-// programs that give CLI11 the whole of it.
+// base/wrong_use.h: the command line of a program of several commands, and what the program says to
+// one that is wrong. For programs that give CLI11 the whole of it.
 //
 // Threads   one.
 #pragma once
@@ -36,6 +36,26 @@ inline std::string NoCommand(const CLI::App& app, const std::string& word) {
   return "unknown command '" + word + "'" +
          (nearest.empty() ? "; the commands are " + CommandNames(app)
                           : ": did you mean '" + nearest + "'?");
+}
+
+// The words of a command line, with `help` as `--help`, and `help NAME` as `NAME --help`.
+inline std::vector<std::string> HelpAsOption(const CLI::App& app, std::vector<std::string> words) {
+  if (words.empty() || words.front() != "help") return words;
+  words.erase(words.begin());
+  const auto is_named = [&](const CLI::App* one) { return one->get_name() == words.front(); };
+  // A NAME that is none stays alone: CLI11 would give help of all.
+  if (!words.empty() && app.get_subcommands(is_named).empty())
+    words.resize(1);
+  else
+    words.emplace_back("--help");
+  return words;
+}
+
+// Parses the command line. Throws what AnswerParseError takes.
+inline void ParseCommands(CLI::App* app, int argc, char** argv) {
+  auto words = HelpAsOption(*app, {argv + std::min(argc, 1), argv + argc});
+  std::ranges::reverse(words);  // CLI11 asks for that
+  app->parse(words);
 }
 
 // Prints what parsing `app` has thrown: the help that was asked for; or one line that says what is

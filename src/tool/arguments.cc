@@ -81,7 +81,8 @@ bool CommandLine::HasCommand(const std::string& name) const {
                              [&](const CLI::App* command) { return command->get_name() == name; });
 }
 
-CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& words, std::string* text) {
+CommandLine::Outcome CommandLine::Parse(const std::vector<std::string>& given, std::string* text) {
+  const std::vector<std::string> words = base::HelpAsOption(*app_, given);
   std::string who = name_;
   const auto wrong = [&](const std::string& what) {
     *text = who + ": " + what + "\nTry '" + who + " --help'.";

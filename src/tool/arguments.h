@@ -59,7 +59,7 @@ class CommandLine {
   enum class Outcome { kNamed, kHelp, kWrong };
   // Reads the words behind the program's name. *text: the help that was asked for; or what is
   // wrong, a line that begins with the program and the command, and which help to read.
-  Outcome Parse(const std::vector<std::string>& words, std::string* text);
+  Outcome Parse(const std::vector<std::string>& given, std::string* text);
 
  private:
   bool HasCommand(const std::string& name) const;

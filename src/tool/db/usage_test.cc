@@ -13,6 +13,20 @@ namespace {
 
 using DbUsageTest = DbCommandTest;
 
+TEST_F(DbUsageTest, HelpIsAlsoACommand) {
+  const std::pair<std::vector<std::string>, std::vector<std::string>> same[] = {
+      {{"help"}, {"--help"}}, {{"help", "get"}, {"get", "--help"}}};
+  for (const auto& [command, option] : same) {
+    EXPECT_EQ(Run(option), Exit::kOk);
+    const std::string expected = output;
+    EXPECT_NE(expected, "");
+    EXPECT_EQ(Run(command), Exit::kOk);
+    EXPECT_EQ(output, expected);
+  }
+  EXPECT_EQ(Run({"help", "gte"}), Exit::kCannotRun);
+  EXPECT_EQ(errors, "weft db: unknown command 'gte': did you mean 'get'?\nTry 'weft db --help'.\n");
+}
+
 // One line says what is wrong, a second one which help to read.
 TEST_F(DbUsageTest, WrongUseIsSaidInALineThatNamesTheHelp) {
   Fill();
