@@ -141,9 +141,9 @@ Result<std::unique_ptr<Target>> OpenRedis(const Address& address, const TargetOp
       std::make_unique<RedisTarget>(address, options, format, std::move(*title), nullptr));
 }
 
-Result<std::unique_ptr<Target>> StartRedis(const std::string& program, const TargetOptions& options,
+Result<std::unique_ptr<Target>> StartRedis(const PeerSpec& program, const TargetOptions& options,
                                            const RecordFormat& format) {
-  PeerSpec spec{"redis", program, ""};
+  PeerSpec spec{"redis", program.path, ""};
   spec.command = fmt::format(
       "{{path}} --bind 127.0.0.1 --port {{port}} --save {{empty}} --appendonly no"
       " --maxmemory {{memory_mb}}mb --maxmemory-policy {} --io-threads {{threads}}",

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bench/harness/address.h"
+#include "bench/harness/peer.h"
 #include "bench/target/target.h"
 #include "bench/target/target_options.h"
 
@@ -24,7 +25,7 @@ Result<std::unique_ptr<Target>> OpenRedis(const Address& address, const TargetOp
 // on a disk. When full it drops what was used least recently, as memcached does. With an index,
 // which must not be dropped, it refuses instead. `threads` are redis' I/O threads. It ends with the
 // target.
-Result<std::unique_ptr<Target>> StartRedis(const std::string& program, const TargetOptions& options,
+Result<std::unique_ptr<Target>> StartRedis(const PeerSpec& program, const TargetOptions& options,
                                            const RecordFormat& format);
 
 }  // namespace weft::bench

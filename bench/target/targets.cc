@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -19,25 +20,14 @@ namespace {
 
 using Opened = Result<std::unique_ptr<Target>>;
 
-Opened OpenMemcachedAt(const std::string& where, const TargetOptions& options,
-                       const RecordFormat& format) {
-  const auto address = ParseAddress(where);
-  return address ? OpenMemcached(address.value(), options, format) : Opened(address.error());
-}
-
 #ifdef WEFT_BENCH_HAS_HIREDIS
 constexpr const char* kNoRedis = "";
-Opened OpenRedisAt(const std::string& where, const TargetOptions& options,
-                   const RecordFormat& format) {
-  const auto address = ParseAddress(where);
-  return address ? OpenRedis(address.value(), options, format) : Opened(address.error());
-}
 #else
 constexpr const char* kNoRedis = "libhiredis-dev is not installed";
-Opened OpenRedisAt(const std::string&, const TargetOptions&, const RecordFormat&) {
+Opened OpenRedis(const Address&, const TargetOptions&, const RecordFormat&) {
   return Status(Code::kUnsupported, kNoRedis);
 }
-Opened StartRedis(const std::string&, const TargetOptions&, const RecordFormat&) {
+Opened StartRedis(const PeerSpec&, const TargetOptions&, const RecordFormat&) {
   return Status(Code::kUnsupported, kNoRedis);
 }
 #endif
@@ -50,17 +40,21 @@ Opened OpenEcho(const std::string& what, const TargetOptions&, const RecordForma
   return std::unique_ptr<Target>(std::move(*target));
 }
 
-// A server that can be started by its name. To add one, add a line.
+// A server, as `start:NAME` and, where it runs, as `NAME:ADDRESS`. To add one, add a line.
 struct Server {
   const char* name;
   const char* program;  // of PATH; empty: TargetOptions::weft_program
   const char* missing;  // why this build can't speak to it; empty: it can
   bool scans;           // with an index that it keeps up
+  Opened (*start)(const PeerSpec& program, const TargetOptions& options,
+                  const RecordFormat& format);
+  // One that runs. Null: it is named by the protocol that it shares with another.
+  Opened (*open)(const Address& address, const TargetOptions& options, const RecordFormat& format);
 };
 constexpr Server kServers[] = {
-    {"weft", "", "", false},
-    {"memcached", "memcached", "", false},
-    {"redis", "redis-server", kNoRedis, true},
+    {"weft", "", "", false, StartMemcached, nullptr},
+    {"memcached", "memcached", "", false, StartMemcached, OpenMemcached},
+    {"redis", "redis-server", kNoRedis, true, StartRedis, OpenRedis},
 };
 
 // Null: no such name, perhaps a path.
@@ -86,15 +80,17 @@ Result<std::string> ProgramOf(const std::string& name, const TargetOptions& opti
   return Status(Code::kNotFound, options.weft_program + " is not built");
 }
 
-Opened StartServer(const std::string& server, const TargetOptions& options,
+// By its name or its path. A program that is none of the table takes memcached's flags.
+Opened StartServer(const std::string& name, const TargetOptions& options,
                    const RecordFormat& format) {
-  if (server.find('/') == std::string::npos && ServerNamed(server) == nullptr)
+  if (name.find('/') == std::string::npos && ServerNamed(name) == nullptr)
     return Status(Code::kInvalidArgument,
-                  fmt::format("cannot start \"{}\": it must be {}", server, ServersText()));
-  const auto program = ProgramOf(server, options);
+                  fmt::format("cannot start \"{}\": it must be {}", name, ServersText()));
+  const auto program = ProgramOf(name, options);
   if (!program) return program.error();
-  PeerSpec spec = SpecFromPath(program.value());
-  if (spec.name == "redis-server") return StartRedis(spec.path, options, format);
+  const PeerSpec spec = SpecFromPath(program.value());
+  for (const Server& server : kServers)
+    if (spec.name == server.program) return server.start(spec, options, format);
   return StartMemcached(spec, options, format);
 }
 
@@ -102,30 +98,46 @@ Opened OpenCache(const std::string&, const TargetOptions& options, const RecordF
   return OpenWeftCache(options, format);
 }
 
-// To add a kind of store, add a line. Durable stores have theirs in StoreNames().
+// What a target's name begins with. To add a store in this process, add a line to MakeKinds;
+// servers have theirs in kServers, durable stores in StoreNames().
 struct Kind {
   std::string name;
   std::string argument;  // what stands behind "name:"; empty: nothing does
   std::string meaning;
   std::string missing;
+  bool durable;  // it loses nothing by itself
   // `argument`: what stood there; the name, where nothing does.
-  Opened (*open)(const std::string& argument, const TargetOptions& options,
-                 const RecordFormat& format);
+  std::function<Opened(const std::string& argument, const TargetOptions& options,
+                       const RecordFormat& format)>
+      open;
 };
 
+Kind RunningKind(const Server& server) {
+  return {server.name,
+          "HOST:PORT or a socket's path",
+          "a running server",
+          server.missing,
+          false,
+          [&server](const std::string& where, const TargetOptions& options,
+                    const RecordFormat& format) -> Opened {
+            const auto address = ParseAddress(where);
+            return address ? server.open(address.value(), options, format)
+                           : Opened(address.error());
+          }};
+}
+
 std::vector<Kind> MakeKinds() {
-  const std::string where = "HOST:PORT or a socket's path";
-  std::vector<Kind> kinds = {
-      {"memcached", where, "a running server", "", OpenMemcachedAt},
-      {"redis", where, "a running server", kNoRedis, OpenRedisAt},
-      {"start", ServersText(), "a server that weft-bench starts", "", StartServer},
-      {"weft-cache", "", "Weft's cache in this process", "", OpenCache},
-  };
+  std::vector<Kind> kinds;
+  for (const Server& server : kServers)
+    if (server.open != nullptr) kinds.push_back(RunningKind(server));
+  kinds.push_back(
+      {"start", ServersText(), "a server that weft-bench starts", "", false, StartServer});
+  kinds.push_back({"weft-cache", "", "Weft's cache in this process", "", false, OpenCache});
   for (const std::string& store : StoreNames())
     kinds.push_back(
-        {store, "", "a durable store in this process", WhyUnavailable(store), OpenDurable});
+        {store, "", "a durable store in this process", WhyUnavailable(store), true, OpenDurable});
   kinds.push_back({"echo", "50us, echo:50us:100ms@2s", "answers after a known time, with a stall",
-                   "", OpenEcho});
+                   "", false, OpenEcho});
   return kinds;
 }
 
@@ -191,12 +203,14 @@ Status CheckTarget(const std::string& spec) {
 }
 
 bool IsDurable(const std::string& spec) {
-  const std::vector<std::string>& names = StoreNames();
-  return std::find(names.begin(), names.end(), spec) != names.end();
+  return std::ranges::any_of(Kinds(),
+                             [&](const Kind& kind) { return kind.durable && kind.name == spec; });
 }
 
 bool IsThere(const std::string& spec) {
-  return spec.starts_with("memcached:") || spec.starts_with("redis:");
+  const size_t colon = spec.find(':');
+  const Server* const server = ServerNamed(spec.substr(0, colon));
+  return colon != std::string::npos && server != nullptr && server->open != nullptr;
 }
 
 std::vector<LocalTarget> LocalTargets(const TargetOptions& options) {
