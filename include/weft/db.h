@@ -56,6 +56,7 @@ struct DbLookup {
 
 class Db {
  public:
+  // Makes `dir`, whose parent folder must be there.
   // kInvalidArgument: the store is missing and !create_if_missing, or is there and error_if_exists;
   // it has another comparator; or an option is out of range. kRetryLater: another process has it
   // open, or this one has no more descriptors. kCorruption: it is damaged, as the message says, or

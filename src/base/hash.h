@@ -1,5 +1,5 @@
-// base/hash.h: the 64-bit hash of a key. The index takes its bucket from the low bits and its tag
-// from the high ones, so every bit must be good: XXH3 (xxHash library) is.
+// base/hash.h: the 64-bit hash of bytes without a secret, for caches of blocks and for tests. Every
+// bit of it is good: XXH3 (xxHash library). The cache's index uses base/keyed_hash.h.
 //
 // Threads: pure.
 #pragma once
