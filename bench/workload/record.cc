@@ -108,6 +108,8 @@ std::optional<uint64_t> RecordFormat::RecordOf(std::string_view key) const {
   }
   if (!options_.ordered)
     record = is_long ? Gather(record) : GatherShort(static_cast<uint32_t>(record));
+  if (options_.key_bytes_of != nullptr && record >= options_.key_bytes_of->size())
+    return std::nullopt;
   if (record >= kRecordsMax || KeyBytes(record) != key.size() || !IsKey(record, key.data()))
     return std::nullopt;
   return record;

@@ -144,7 +144,8 @@ class RecordFormat {
   bool IsShortKey(uint64_t record, uint32_t bytes, const char* text) const;
 
   bool HasHead(uint64_t record, std::string_view value, uint32_t* version) const {
-    if (value.size() < kRecordValueBytesMin) return false;
+    if (value.size() < kRecordValueBytesMin || value.size() > options_.value_bytes.max())
+      return false;
     uint32_t number;
     std::memcpy(&number, value.data(), 4);
     std::memcpy(version, value.data() + 4, 4);

@@ -1,5 +1,5 @@
-// base/hash.h: the 64-bit hash of bytes without a secret, for caches of blocks and for tests. Every
-// bit of it is good: XXH3 (xxHash library). The cache's index uses base/keyed_hash.h.
+// base/hash.h: the 64-bit hash of bytes without a secret, for where no client picks the
+// bytes. Every bit of it is good: XXH3 (xxHash library). The cache's index uses base/keyed_hash.h.
 //
 // Threads: pure.
 #pragma once
