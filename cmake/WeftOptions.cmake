@@ -34,6 +34,7 @@ endif()
 add_library(weft_flags INTERFACE)
 target_include_directories(weft_flags INTERFACE ${PROJECT_SOURCE_DIR}/include
                            ${PROJECT_SOURCE_DIR}/src)
+target_compile_features(weft_flags INTERFACE cxx_std_20)
 # nvcc knows none of these: src/processor/cuda has its own. They are Weft's alone: another project
 # that links its libraries compiles as it likes.
 macro(weft_add_flags)

@@ -39,21 +39,26 @@ std::unique_ptr<EchoTarget> Echo(uint64_t service_us) {
 // What the echo target says that this machine added.
 double LateUs(EchoTarget* target) { return target->Figures().value("late_us_mean", 0.0); }
 
+// A target that has nothing but its sessions.
+class BareTarget : public Target {
+ public:
+  std::string Title() const override { return "bare"; }
+  nlohmann::json Settings() const override { return nlohmann::json::object(); }
+  std::string WhyNot(OperationKind) const override { return ""; }
+  Status Clear() override { return Status::Ok(); }
+  std::vector<pid_t> Processes() const override { return {}; }
+  bool is_embedded() const override { return true; }
+};
+
 // Answers at once what the test says.
-class ScriptedTarget final : public Target {
+class ScriptedTarget final : public BareTarget {
  public:
   using Script = std::function<OutcomeKind(const Operation&)>;
   explicit ScriptedTarget(Script script) : script_(std::move(script)) {}
 
-  std::string Title() const override { return "scripted"; }
-  nlohmann::json Settings() const override { return nlohmann::json::object(); }
-  std::string WhyNot(OperationKind) const override { return ""; }
   Result<std::unique_ptr<Session>> NewSession() override {
     return std::unique_ptr<Session>(new ScriptedSession(script_));
   }
-  Status Clear() override { return Status::Ok(); }
-  std::vector<pid_t> Processes() const override { return {}; }
-  bool is_embedded() const override { return true; }
 
  private:
   class ScriptedSession final : public Session {
@@ -81,17 +86,11 @@ class ScriptedTarget final : public Target {
 };
 
 // Answers the first of what it is asked, and closes the connection in the same moment.
-class ClosingTarget final : public Target {
+class ClosingTarget final : public BareTarget {
  public:
-  std::string Title() const override { return "closing"; }
-  nlohmann::json Settings() const override { return nlohmann::json::object(); }
-  std::string WhyNot(OperationKind) const override { return ""; }
   Result<std::unique_ptr<Session>> NewSession() override {
     return std::unique_ptr<Session>(new ClosingSession(format_));
   }
-  Status Clear() override { return Status::Ok(); }
-  std::vector<pid_t> Processes() const override { return {}; }
-  bool is_embedded() const override { return false; }
 
  private:
   class ClosingSession final : public Session {

@@ -47,25 +47,15 @@ inline constexpr uint32_t kShortScatterFactor = 0x9e3779b1u;
 inline constexpr uint32_t kShortGatherFactor = 0x0e8b2f51u;
 static_assert(kShortScatterFactor * kShortGatherFactor == 1u);
 
-inline uint64_t Scatter(uint64_t number) {
-  number *= kScatterFactor;
-  number ^= number >> 32;
-  return number * kScatterFactor;
+template <typename Word>
+Word Permuted(Word word, Word factor) {
+  word *= factor;
+  word ^= word >> 4 * sizeof(Word);
+  return word * factor;
 }
-inline uint64_t Gather(uint64_t scattered) {
-  scattered *= kGatherFactor;
-  scattered ^= scattered >> 32;
-  return scattered * kGatherFactor;
-}
-inline uint32_t ScatterShort(uint32_t number) {
-  number *= kShortScatterFactor;
-  number ^= number >> 16;
-  return number * kShortScatterFactor;
-}
-inline uint32_t GatherShort(uint32_t scattered) {
-  scattered *= kShortGatherFactor;
-  scattered ^= scattered >> 16;
-  return scattered * kShortGatherFactor;
-}
+inline uint64_t Scatter(uint64_t number) { return Permuted(number, kScatterFactor); }
+inline uint64_t Gather(uint64_t scattered) { return Permuted(scattered, kGatherFactor); }
+inline uint32_t ScatterShort(uint32_t number) { return Permuted(number, kShortScatterFactor); }
+inline uint32_t GatherShort(uint32_t scattered) { return Permuted(scattered, kShortGatherFactor); }
 
 }  // namespace weft::bench

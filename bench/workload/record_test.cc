@@ -176,6 +176,16 @@ TEST(Record, VersionsMayBeSizesAndKeysMayHaveTheirs) {
   std::string huge(8, '\0');  // a size that no pool has
   RecordFormat::WriteHead(1, 0xffffffff, huge.data());
   EXPECT_EQ(format.Verify(1, huge), std::nullopt);
+  // What another run has stored may be sound, and longer than this one's pool.
+  options.value_bytes = SizeDistribution::Uniform(8, 6000);
+  std::string longer(6000, '\0');
+  RecordFormat::Make(options).value().WriteValue(1, 6000, longer.data());
+  EXPECT_EQ(RecordFormat::Make(options).value().Verify(1, longer), 6000u);
+  EXPECT_EQ(format.Verify(1, longer), std::nullopt);
+  // And keys may be of records that have no size here.
+  EXPECT_EQ(format.RecordOf(KeyOf(format, 0)), 0u);
+  EXPECT_EQ(format.RecordOf(KeyOf(Format("8", "100"), 2)), std::nullopt);
+  EXPECT_EQ(format.RecordOf(KeyOf(Format("8", "100"), kRecordsMax - 1)), std::nullopt);
   options.key_bytes_of = std::make_shared<const std::vector<uint8_t>>(std::vector<uint8_t>{7});
   EXPECT_FALSE(RecordFormat::Make(options));
 }
