@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "base/thread.h"
 #include "bench/drive/load_thread.h"
@@ -61,6 +62,7 @@ class Run {
 };
 
 Status Run::Open() {
+  WEFT_CHECK(options_.operations == 0 || !options_.rate);
   members_.resize(static_cast<size_t>(options_.threads));
   const auto threads = static_cast<uint32_t>(options_.threads);
   for (uint32_t i = 0; i < threads; i++) {
@@ -69,7 +71,10 @@ Status Run::Open() {
     member.work = std::make_unique<LoadThread>(options_, member.stream.get(), &stop_);
     if (options_.rate) member.arrivals.emplace(*options_.rate, options_.seed, i, threads);
     const bool has_more = i < static_cast<uint32_t>(options_.more_sessions);
-    Status status = member.work->Open(&target_, options_.sessions + (has_more ? 1 : 0));
+    const uint64_t share =
+        options_.operations / threads + (i < options_.operations % threads ? 1 : 0);
+    Status status = member.work->Open(&target_, options_.sessions + (has_more ? 1 : 0),
+                                      options_.operations == 0 ? UINT64_MAX : share);
     if (!status.ok()) return status;
   }
   return Status::Ok();
@@ -132,6 +137,7 @@ void Run::Attend() {
       tell(events_.counting_begins);
     }
     tell_slices();
+    tell(events_.meanwhile);
     if (!has_ended && !options_.rate && now_ns >= window_.end_ns) {
       has_ended = true;
       tell(events_.counting_ends);

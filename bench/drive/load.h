@@ -44,9 +44,10 @@ struct LoadFigures {
 // What happens meanwhile, called by the thread that called RunLoad. Counting ends with the window;
 // in an open loop, with the last operation that was due in it.
 struct LoadEvents {
-  std::function<void()> counting_begins;
-  std::function<void(const SliceRow&, const base::Histogram& latency_ns)> slice_ended;
-  std::function<void()> counting_ends;
+  std::function<void()> counting_begins = {};
+  std::function<void(const SliceRow&, const base::Histogram& latency_ns)> slice_ended = {};
+  std::function<void()> counting_ends = {};
+  std::function<void()> meanwhile = {};  // every 5 ms or so
 };
 
 // Begins with the records that `space` has. `mix` must be valid, and the target must have its

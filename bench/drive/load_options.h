@@ -31,6 +31,7 @@ struct LoadOptions {
   std::optional<RateSchedule> rate = std::nullopt;
   double warmup_s = 0;            // carried out, not counted
   double seconds = 0;             // 0: until the workload is over, as a fill is
+  uint64_t operations = 0;        // closed loop: of all threads, at most; 0: no limit
   double slice_s = 1;             // of the time series
   double patience_s = 10;         // without any answer: then the run fails
   bool missing_is_wrong = false;  // the store may lose nothing: it is no cache

@@ -425,6 +425,21 @@ TEST(Load, AConnectionThatClosesBehindAnAnswerEndsTheRun) {
   EXPECT_EQ(figures.error().ToString(), "i/o error: the server closed the connection");
 }
 
+TEST(Load, AClosedLoopCarriesOutAsManyAsAskedFor) {
+  for (const uint64_t operations : {1, 2, 1001}) {
+    const auto target = Echo(0);
+    RecordSpace space(1000);
+    int looks = 0;
+    auto figures = RunLoad(target.get(), SmallMix("ycsb-a"), &space,
+                           {.threads = 3, .depth = 7, .operations = operations},
+                           {.meanwhile = [&] { looks++; }});
+    ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+    EXPECT_EQ(figures->operations, operations);
+    EXPECT_EQ(figures->outcomes.Total(), operations);
+    EXPECT_GE(looks, 1);
+  }
+}
+
 TEST(Load, TellsOfSlices) {
   const auto target = Echo(1000);
   RecordSpace space(1000);
@@ -443,7 +458,11 @@ TEST(Load, TellsOfSlices) {
   EXPECT_EQ(ended, 1);
   ASSERT_GE(figures->slices.size(), 9u);
   uint64_t operations = 0;
-  for (const SliceRow& row : figures->slices) operations += row.operations;
+  for (const SliceRow& row : figures->slices) {
+    operations += row.operations;
+    EXPECT_EQ(row.read_p99_us.value_or(0), row.p99_us) << "all of them read";
+    EXPECT_FALSE(row.write_p99_us.has_value());
+  }
   EXPECT_NEAR(static_cast<double>(operations), 1000, 120);
   EXPECT_GE(told.size(), 5u);
 }

@@ -36,7 +36,8 @@ LoadThread::~LoadThread() {
   if (epoll_ >= 0) close(epoll_);
 }
 
-Status LoadThread::Open(Target* target, int sessions) {
+Status LoadThread::Open(Target* target, int sessions, uint64_t operations) {
+  left_ = operations;
   epoll_ = epoll_create1(EPOLL_CLOEXEC);
   if (epoll_ < 0) return SystemError("epoll_create1");
   const auto depth = static_cast<size_t>(options_.depth);
@@ -120,11 +121,12 @@ Status LoadThread::FillClosed(Line* line) {
 // Puts the next operation into the round. False: there is none.
 bool LoadThread::Begin(Line* line, uint64_t from_ns, std::vector<Operation>* round) {
   Operation& operation = round->emplace_back();
-  if (!stream_.Next(&operation)) {
+  if (left_ == 0 || !stream_.Next(&operation)) {
     round->pop_back();
     exhausted_ = true;
     return false;
   }
+  left_--;
   operation.tag = line->free.back();
   line->free.pop_back();
   UnderWay& under_way = under_way_[operation.tag];

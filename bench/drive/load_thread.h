@@ -41,8 +41,8 @@ class LoadThread {
   LoadThread(const LoadThread&) = delete;
   LoadThread& operator=(const LoadThread&) = delete;
 
-  // Opens so many sessions, one at least. Call it once, before Run.
-  Status Open(Target* target, int sessions);
+  // Opens so many sessions, one at least, for so many operations at most. Call it once, before Run.
+  Status Open(Target* target, int sessions, uint64_t operations = UINT64_MAX);
   // `arrivals`: of an open loop; null: a closed one.
   Status Run(const LoadWindow& window, Recorder* recorder, Arrivals* arrivals);
 
@@ -103,6 +103,7 @@ class LoadThread {
   size_t count_ = 0;                 // of those that are
   std::vector<Operation> round_;     // of a closed loop, for whichever line is filled
   size_t next_line_ = 0;
+  uint64_t left_ = UINT64_MAX;  // operations to begin
   bool exhausted_ = false;
   bool is_full_ = false;        // something was due, and no session was free
   uint64_t free_since_ns_ = 0;  // when one was free again

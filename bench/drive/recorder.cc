@@ -21,7 +21,8 @@ Recorder::Recorder(uint64_t begin_ns, uint64_t end_ns, double slice_s, SliceBoar
 void Recorder::RecordAlike() {
   if (alike_ == 0) return;
   by_kind_[static_cast<size_t>(alike_kind_)].Record(alike_ns_, alike_);
-  slice_.Record(alike_ns_, alike_);
+  const bool reads = alike_kind_ == OperationKind::kRead || alike_kind_ == OperationKind::kScan;
+  (reads ? slice_.reads_ns : slice_.writes_ns).Record(alike_ns_, alike_);
   alike_ = 0;
 }
 
@@ -29,7 +30,8 @@ void Recorder::ReachedNs(uint64_t now_ns) {
   while (now_ns >= slice_end_ns_ && slice_end_ns_ <= end_ns_) {
     RecordAlike();
     board_.HandOver(slice_number_++, slice_);
-    slice_.Reset();
+    slice_.reads_ns.Reset();
+    slice_.writes_ns.Reset();
     slice_end_ns_ += slice_ns_;
   }
 }

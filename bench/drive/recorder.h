@@ -79,7 +79,7 @@ class Recorder {
   SliceBoard& board_;
   std::array<base::Histogram, kOperationKinds> by_kind_;
   base::Histogram lag_ns_;
-  base::Histogram slice_;
+  SliceLatency slice_;
   // Operations that were added last, all alike, and are in no histogram yet.
   OperationKind alike_kind_ = OperationKind::kRead;
   uint64_t alike_ns_ = 0;

@@ -6,23 +6,36 @@
 #include "bench/harness/samples.h"
 
 namespace weft::bench {
+namespace {
 
-void SliceBoard::HandOver(uint64_t slice, const base::Histogram& latency_ns) {
+std::optional<double> P99Of(const base::Histogram& latency_ns) {
+  if (latency_ns.count() == 0) return std::nullopt;
+  return PercentileUs(latency_ns, 99);
+}
+
+}  // namespace
+
+void SliceBoard::HandOver(uint64_t slice, const SliceLatency& seen) {
   base::MutexLock lock(&mutex_);
   WEFT_CHECK(slice >= rows_.size());
   while (open_.size() <= slice - rows_.size()) open_.emplace_back();
   Open& open = open_[slice - rows_.size()];
-  open.latency_ns.Merge(latency_ns);
+  open.seen.reads_ns.Merge(seen.reads_ns);
+  open.seen.writes_ns.Merge(seen.writes_ns);
   open.threads++;
   while (!open_.empty() && open_.front().threads == threads_) {
-    const base::Histogram& all = open_.front().latency_ns;
+    auto& [all, writes] = open_.front().seen;
+    const auto read_p99_us = P99Of(all);
+    all.Merge(writes);
     rows_.push_back({.at_s = static_cast<double>(rows_.size()) * slice_s_,
                      .seconds = slice_s_,
                      .operations = all.count(),
                      .p50_us = PercentileUs(all, 50),
                      .p99_us = PercentileUs(all, 99),
-                     .max_us = static_cast<double>(all.max()) * 1e-3});
-    ended_.push_back({.row = rows_.back(), .latency_ns = std::move(open_.front().latency_ns)});
+                     .max_us = static_cast<double>(all.max()) * 1e-3,
+                     .read_p99_us = read_p99_us,
+                     .write_p99_us = P99Of(writes)});
+    ended_.push_back({.row = rows_.back(), .latency_ns = std::move(all)});
     open_.pop_front();
   }
 }

@@ -1,7 +1,7 @@
 // bench/drive/slice_board.h: a run's time series: what each slice brought, over all threads.
 //
-// Each thread has a histogram of its current slice, and hands it over when it comes to the next.
-// When all have, the board takes the slice's figures and frees its histogram. So a run of hours
+// Each thread has histograms of its current slice, and hands them over when it comes to the next.
+// When all have, the board takes the slice's figures and frees its histograms. So a run of hours
 // needs no more memory than one of seconds.
 //
 // Units     latencies nanoseconds in, microseconds out; times seconds since counting began.
@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <vector>
 
 #include "base/histogram.h"
@@ -24,6 +25,14 @@ struct SliceRow {
   double p50_us = 0;
   double p99_us = 0;
   double max_us = 0;
+  std::optional<double> read_p99_us;  // none: none ended in it
+  std::optional<double> write_p99_us;
+};
+
+// What was seen in one slice.
+struct SliceLatency {
+  base::Histogram reads_ns;   // scans, too
+  base::Histogram writes_ns;  // all others
 };
 
 struct EndedSlice {
@@ -36,8 +45,8 @@ class SliceBoard {
   SliceBoard(int threads, double slice_s) : threads_(threads), slice_s_(slice_s) {}
 
   // A thread's part of `slice`, which it is past. A thread that had nothing in a slice hands over
-  // an empty histogram. `slice` counts up from 0 for each thread, without gaps.
-  void HandOver(uint64_t slice, const base::Histogram& latency_ns) WEFT_EXCLUDES(mutex_);
+  // empty histograms. `slice` counts up from 0 for each thread, without gaps.
+  void HandOver(uint64_t slice, const SliceLatency& seen) WEFT_EXCLUDES(mutex_);
   // The slices that all threads are past.
   std::vector<SliceRow> Rows() const WEFT_EXCLUDES(mutex_);
   // The slices that ended since the last call; the board gives up their histograms.
@@ -45,7 +54,7 @@ class SliceBoard {
 
  private:
   struct Open {
-    base::Histogram latency_ns;
+    SliceLatency seen;
     int threads = 0;  // that have handed theirs over
   };
 

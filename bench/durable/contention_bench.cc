@@ -8,12 +8,15 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "bench/drive/load.h"
+#include "bench/durable/checked_target.h"
 #include "bench/durable/contention_charts.h"
 #include "bench/durable/options.h"
 #include "bench/harness/cpu_load.h"
 #include "bench/meter/gpu_meter.h"
 #include "bench/store/place.h"
 #include "bench/store/store_meter.h"
+#include "bench/workload/builtin_mixes.h"
 
 namespace weft::bench {
 namespace {
@@ -73,10 +76,19 @@ std::vector<int> SharesOf(const ContentionOptions& options, Report& report) {
   return shares;
 }
 
-// Reads the machine's meters second by second.
+// A of so many records, and its Zipf's ranks.
+OperationMix YcsbA(uint64_t records, uint32_t value_bytes) {
+  OperationMix mix = BuiltinMix("ycsb-a").value();
+  mix.record.key_bytes = SizeDistribution::Fixed(kDurableKeyBytes);
+  mix.record.value_bytes = SizeDistribution::Fixed(value_bytes);
+  mix.records = mix.keys.ranks = records;
+  return mix;
+}
+
+// Reads the machine's meters slice by slice.
 class Meters {
  public:
-  Meters() {
+  explicit Meters(double slice_s) : slice_ns_(static_cast<uint64_t>(slice_s * 1e9)) {
     auto gpu = GpuMeter::Open(0);
     if (gpu) {
       gpu_ = std::move(*gpu);
@@ -89,8 +101,10 @@ class Meters {
     last_ns_ = base::NowNs();
     last_cpu_ = CpuOfThisProcess();
   }
+  // Does nothing before a slice is over.
   void Read() {
     const uint64_t now_ns = base::NowNs();
+    if (now_ns < last_ns_ + slice_ns_) return;
     const CpuSeconds cpu = CpuOfThisProcess();
     const double seconds = static_cast<double>(now_ns - last_ns_) * 1e-9;
     used_.push_back({(cpu - last_cpu_).total / seconds * 100,
@@ -102,6 +116,7 @@ class Meters {
   const std::string& why_no_gpu() const { return why_no_gpu_; }
 
  private:
+  const uint64_t slice_ns_;
   std::unique_ptr<GpuMeter> gpu_;
   std::string why_no_gpu_;
   std::vector<UsedSlice> used_;
@@ -116,7 +131,8 @@ class Contention {
         place_(place),
         report_(report),
         contenders_(ContendersOf(options, report)),
-        shares_(SharesOf(options, report)) {}
+        shares_(SharesOf(options, report)),
+        meters_(options.slice_s) {}
 
   Status Run() {
     for (int turn = 0; turn < options_.repetitions; ++turn) {
@@ -150,7 +166,8 @@ class Contention {
 
   Result<ContentionRun> RunOne(const Contender& contender, uint32_t value_bytes, int taken,
                                int turn);
-  Result<ContentionRun> RunOpen(Store* store, Ycsb* workload);
+  Result<ContentionRun> RunOpen(Store* store, CheckedTarget* target, const OperationMix& mix,
+                                int turn);
   Samples FiguresOf(const Key& key, double (*figure)(const ContentionRun&)) const;
   void AddRowsOf(uint32_t value_bytes, int taken, const Contender& subject) const;
   Row MakeRow(const Key& key, const Judged& judged, const Contender& subject,
@@ -175,16 +192,12 @@ Result<ContentionRun> Contention::RunOne(const Contender& contender, uint32_t va
   const std::string dir = place_.Fresh(contender.store);
   auto store = OpenStore(contender.store, settings, dir);
   if (!store) return store.error();
-  YcsbOptions ycsb{.mix = YcsbA(options_.keys, value_bytes),
-                   .operations = options_.keys,
-                   .threads = options_.threads,
-                   .slice_s = options_.slice_s,
-                   .seed = options_.seed + static_cast<uint64_t>(turn),
-                   .each_slice = [this](size_t) { meters_.Read(); }};
-  Ycsb workload(ycsb, store->get());
+  const OperationMix mix = YcsbA(options_.keys, value_bytes);
+  const RecordFormat format = RecordFormat::Make(mix.record).value();
+  CheckedTarget target(store->get(), format, mix.records, options_.threads);
   auto load = CpuLoad::Start(taken);
   if (!load) return load.error();
-  auto run = RunOpen(store->get(), &workload);
+  auto run = RunOpen(store->get(), &target, mix, turn);
   if (!run) return run.error();
   if (Status status = (*load)->Check(); !status.ok()) return status;
   load->reset();
@@ -195,7 +208,7 @@ Result<ContentionRun> Contention::RunOne(const Contender& contender, uint32_t va
   store->reset();
   store = OpenStore(contender.store, settings, dir);
   if (!store) return store.error();
-  if (Status status = workload.CheckAll(store->get()); !status.ok()) return status;
+  if (Status status = target.CheckAll(store->get()); !status.ok()) return status;
   store->reset();
   place_.Fresh(contender.store);
   place_.Sync();
@@ -203,15 +216,22 @@ Result<ContentionRun> Contention::RunOne(const Contender& contender, uint32_t va
   return run;
 }
 
-Result<ContentionRun> Contention::RunOpen(Store* store, Ycsb* workload) {
+Result<ContentionRun> Contention::RunOpen(Store* store, CheckedTarget* target,
+                                          const OperationMix& mix, int turn) {
   ContentionRun run;
   const StoreFigures before = store->Figures();
-  auto filled = workload->Fill();
+  RecordSpace space;
+  LoadOptions load{.threads = options_.threads,
+                   .slice_s = options_.slice_s,
+                   .missing_is_wrong = true,
+                   .seed = options_.seed + static_cast<uint64_t>(turn)};
+  auto filled = RunLoad(target, FillOf(mix), &space, load);
   if (!filled) return filled.error();
   run.fill = std::move(*filled);
+  load.operations = options_.keys;
   meters_.Start();
   const CpuSeconds cpu = CpuOfThisProcess();
-  auto a = workload->RunA();
+  auto a = RunLoad(target, mix, &space, load, {.meanwhile = [this] { meters_.Read(); }});
   if (!a) return a.error();
   run.a = std::move(*a);
   run.cpu_s = (CpuOfThisProcess() - cpu).total;
@@ -241,10 +261,7 @@ Row Contention::MakeRow(const Key& key, const Judged& judged, const Contender& s
   row.unit = judged.unit;
   row.goal = judged.goal;
   row.subject = {subject.Title(), FiguresOf(key, judged.figure)};
-  row.peer = Side{peer.Title(), FiguresOf(peer_key, judged.figure)};
-  row.judged_name = subject.name + " / " + peer.name;
-  row.judged = row.subject.samples.Median() / row.peer->samples.Median();
-  row.pair_ratios = PairRatios(row.subject.samples, row.peer->samples);
+  row.SetPeer(subject.name + " / " + peer.name, {peer.Title(), FiguresOf(peer_key, judged.figure)});
   if (taken == kMostTaken && subject.device != "cpu" && peer.store != "weft")
     row.target = options_.target.value_or(judged.target);
   row.details = {{"keys", options_.keys},

@@ -15,6 +15,12 @@ namespace {
 
 using Figure = std::function<std::optional<double>(const ContentionRun&)>;
 
+const base::Histogram& Reads(const LoadFigures& figures) {
+  return figures.by_kind[static_cast<size_t>(OperationKind::kRead)];
+}
+const base::Histogram& Updates(const LoadFigures& figures) {
+  return figures.by_kind[static_cast<size_t>(OperationKind::kUpdate)];
+}
 double MeanUs(const base::Histogram& histogram) { return histogram.Mean() * 1e-3; }
 double MeanCpu(const ContentionRun& run) { return run.cpu_s / run.a.seconds * 100; }
 std::optional<double> MeanGpu(const ContentionRun& run) {
@@ -98,22 +104,15 @@ LineChart OverTime(const ContentionTable& table, uint32_t value_bytes, int taken
   return chart;
 }
 
-// The last slice is not a whole one.
-template <typename Get>
-Figures WholeSlices(const std::vector<YcsbSlice>& slices, const Get& get) {
-  Figures figures;
-  for (size_t i = 0; i + 1 < slices.size(); ++i) figures.push_back(get(slices[i]));
-  return figures;
-}
-
 std::vector<LineChart> TailCharts(const ContentionTable& table) {
   std::vector<LineChart> charts;
   for (const uint32_t value_bytes : table.value_bytes) {
     charts.push_back(OverTime(table, value_bytes, table.taken.front(), "99th percentile of updates",
                               "us", [](const ContentionRun& run) {
-                                return WholeSlices(run.a.slices, [](const YcsbSlice& s) {
-                                  return s.write_p99_us;
-                                });
+                                Figures figures;
+                                for (const SliceRow& slice : run.a.slices)
+                                  figures.push_back(slice.write_p99_us);
+                                return figures;
                               }));
   }
   return charts;
@@ -138,42 +137,40 @@ std::vector<LineChart> CourseCharts(const ContentionTable& table) {
         return figures;
       }));
   charts.push_back(
-      OverTime(table, value_bytes, taken, "Throughput", "op/s", [&table](const ContentionRun& run) {
-        return WholeSlices(run.a.slices, [&table](const YcsbSlice& slice) {
-          return static_cast<double>(slice.reads + slice.writes) / table.slice_s;
-        });
+      OverTime(table, value_bytes, taken, "Throughput", "op/s", [](const ContentionRun& run) {
+        Figures figures;
+        for (const SliceRow& slice : run.a.slices)
+          figures.emplace_back(static_cast<double>(slice.operations) / slice.seconds);
+        return figures;
       }));
   return charts;
 }
 
 }  // namespace
 
-double OperationsPerSecond(const ContentionRun& run) {
-  return static_cast<double>(run.a.operations) / run.a.seconds;
-}
+double OperationsPerSecond(const ContentionRun& run) { return run.a.OperationsPerSecond(); }
 
-double UpdateP99Us(const ContentionRun& run) { return PercentileUs(run.a.writes, 99); }
+double UpdateP99Us(const ContentionRun& run) { return PercentileUs(Updates(run.a), 99); }
 
 nlohmann::json ToJson(const ContentionRun& run) {
-  nlohmann::json json = {
-      {"load_s", run.fill.seconds},
-      {"load_per_s", static_cast<double>(run.fill.operations) / run.fill.seconds},
-      {"load_write", LatencyOf(run.fill.writes)},
-      {"a_s", run.a.seconds},
-      {"a_per_s", OperationsPerSecond(run)},
-      {"read", LatencyOf(run.a.reads)},
-      {"write", LatencyOf(run.a.writes)},
-      {"cpu_percent", MeanCpu(run)},
-      {"settle_s", run.settle_s},
-      {"compacted_mib", run.compacted_bytes / (1 << 20)},
-      {"compactions_by_device", run.compactions_by_device},
-      {"compactions_left_to_cpu", run.compactions_left_to_cpu}};
+  nlohmann::json json = {{"fill_s", run.fill.seconds},
+                         {"fill_per_s", run.fill.OperationsPerSecond()},
+                         {"fill_write", LatencyOf(run.fill.latency_ns)},
+                         {"a_s", run.a.seconds},
+                         {"a_per_s", OperationsPerSecond(run)},
+                         {"read", LatencyOf(Reads(run.a))},
+                         {"write", LatencyOf(Updates(run.a))},
+                         {"cpu_percent", MeanCpu(run)},
+                         {"settle_s", run.settle_s},
+                         {"compacted_mib", run.compacted_bytes / (1 << 20)},
+                         {"compactions_by_device", run.compactions_by_device},
+                         {"compactions_left_to_cpu", run.compactions_left_to_cpu}};
   if (const auto gpu = MeanGpu(run)) json["gpu_percent"] = *gpu;
   const auto or_null = [](const std::optional<double>& figure) {
     return figure ? nlohmann::json(*figure) : nlohmann::json();
   };
-  for (const YcsbSlice& slice : run.a.slices) {
-    json["slices"]["operations"].push_back(slice.reads + slice.writes);
+  for (const SliceRow& slice : run.a.slices) {
+    json["slices"]["operations"].push_back(slice.operations);
     json["slices"]["read_p99_us"].push_back(or_null(slice.read_p99_us));
     json["slices"]["write_p99_us"].push_back(or_null(slice.write_p99_us));
   }
@@ -182,11 +179,11 @@ nlohmann::json ToJson(const ContentionRun& run) {
 
 std::string TextOf(const ContentionRun& run) {
   std::string text = fmt::format(
-      "load {:.1f} s, A {:.1f} s, {} op/s; mean {:.1f} us read, {:.1f} us write, p99 {:.0f} and "
+      "fill {:.1f} s, A {:.1f} s, {} op/s; mean {:.1f} us read, {:.1f} us write, p99 {:.0f} and "
       "{:.0f}; CPU {:.0f} %, compacted {} MiB",
-      run.fill.seconds, run.a.seconds, Short(OperationsPerSecond(run)), MeanUs(run.a.reads),
-      MeanUs(run.a.writes), PercentileUs(run.a.reads, 99), PercentileUs(run.a.writes, 99),
-      MeanCpu(run), Short(run.compacted_bytes / (1 << 20)));
+      run.fill.seconds, run.a.seconds, Short(OperationsPerSecond(run)), MeanUs(Reads(run.a)),
+      MeanUs(Updates(run.a)), PercentileUs(Reads(run.a), 99), UpdateP99Us(run), MeanCpu(run),
+      Short(run.compacted_bytes / (1 << 20)));
   if (const auto gpu = MeanGpu(run)) text += fmt::format(", GPU {:.0f} %", *gpu);
   if (run.compactions_by_device != 0)
     text += fmt::format(", {} compactions by the device, {} left to the CPU",
@@ -208,12 +205,12 @@ Status WriteContentionCharts(const ContentionTable& table, const std::string& fo
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   std::vector<LineChart> latencies = ByValueBytes(
-      table, "Mean of reads", "us", [](const ContentionRun& run) { return MeanUs(run.a.reads); });
+      table, "Mean of reads", "us", [](const ContentionRun& run) { return MeanUs(Reads(run.a)); });
   Append(&latencies, ByValueBytes(table, "Mean of updates", "us",
-                                  [](const ContentionRun& run) { return MeanUs(run.a.writes); }));
+                                  [](const ContentionRun& run) { return MeanUs(Updates(run.a)); }));
   const std::vector<std::pair<int, std::vector<LineChart>>> files = {
       {7, ByValueBytes(table, "YCSB A", "op/s", OperationsPerSecond)},
-      {8, ByValueBytes(table, "Load and A", "s",
+      {8, ByValueBytes(table, "Fill and A", "s",
                        [](const ContentionRun& run) { return run.fill.seconds + run.a.seconds; })},
       {9, latencies},
       {10, ContentionUsageCharts(table)},

@@ -13,7 +13,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/durable/ycsb.h"
+#include "bench/drive/load.h"
 #include "bench/harness/line_chart.h"
 
 namespace weft::bench {
@@ -24,8 +24,8 @@ struct UsedSlice {
 };
 
 struct ContentionRun {
-  YcsbResult fill;
-  YcsbResult a;
+  LoadFigures fill;
+  LoadFigures a;
   double cpu_s = 0;            // of the process, in A
   double settle_s = 0;         // of background work after A
   double compacted_bytes = 0;  // read and written by flushes and compactions, fill and A
@@ -34,8 +34,7 @@ struct ContentionRun {
   std::vector<UsedSlice> used;           // of A
 };
 
-// Of A.
-double OperationsPerSecond(const ContentionRun& run);
+double OperationsPerSecond(const ContentionRun& run);  // of A
 double UpdateP99Us(const ContentionRun& run);
 nlohmann::json ToJson(const ContentionRun& run);
 // One line: "A 123 k op/s in 8.1 s, ...".

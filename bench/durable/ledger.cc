@@ -11,23 +11,27 @@ Status Wrong(std::string_view key, const char* what) {
   return Status(Code::kCorruption, fmt::format("key {}: {}", key, what));
 }
 
+// Of those that are there.
+uint64_t CountOf(const std::vector<uint32_t>& last) {
+  return last.size() - static_cast<uint64_t>(std::count(last.begin(), last.end(), 0));
+}
+
 Status CheckScan(Cursor* cursor, const RecordFormat& records, const std::vector<uint32_t>& last) {
-  uint64_t next = 0;  // the first id not seen yet
-  const auto skip_absent = [&] {
-    while (next < last.size() && last[next] == 0) ++next;
-  };
-  for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next()) {
-    skip_absent();
+  uint64_t found = 0;
+  std::string before;
+  for (cursor->SeekToFirst(); cursor->Valid(); cursor->Next(), ++found) {
     const std::string_view key = cursor->Key();
-    if (next == last.size() || records.RecordOf(key) != next)
-      return Wrong(key, "comes where another key should");
-    if (records.Verify(next, cursor->Value()) != last[next] - 1)
+    const auto record = records.RecordOf(key);
+    if (!record || *record >= last.size() || last[*record] == 0)
+      return Wrong(key, "was never written");
+    if (found > 0 && key <= before) return Wrong(key, "is out of order");
+    if (records.Verify(*record, cursor->Value()) != last[*record] - 1)
       return Wrong(key, "does not have the value that was written last");
-    ++next;
+    before = key;
   }
   if (const Status status = cursor->status(); !status.ok()) return status;
-  skip_absent();
-  if (next != last.size()) return Wrong(RecordKey(records, next), "is missing in a scan");
+  if (const uint64_t expected = CountOf(last); found != expected)
+    return Status(Code::kCorruption, fmt::format("a scan finds {} of {} keys", found, expected));
   return Status::Ok();
 }
 
@@ -48,21 +52,17 @@ Status CheckSample(Reader* reader, const RecordFormat& records, const std::vecto
 
 }  // namespace
 
+Status CheckRecords(Store* store, const RecordFormat& records, const std::vector<uint32_t>& last) {
+  const Status scan = CheckScan(store->NewCursor().get(), records, last);
+  return scan.ok() ? CheckSample(store->NewReader().get(), records, last) : scan;
+}
+
 void Ledger::End(const WritePass& pass) {
   passes_.push_back(pass);
   next_version_ = pass.first_version + static_cast<uint32_t>(pass.writes * pass.writers);
 }
 
-uint64_t Ledger::DistinctKeys() const {
-  const std::vector<uint32_t> last = LastVersions();
-  return last.size() - static_cast<uint64_t>(std::count(last.begin(), last.end(), 0));
-}
-
-Status Ledger::Check(Store* store, const RecordFormat& records) const {
-  const std::vector<uint32_t> last = LastVersions();
-  const Status scan = CheckScan(store->NewCursor().get(), records, last);
-  return scan.ok() ? CheckSample(store->NewReader().get(), records, last) : scan;
-}
+uint64_t Ledger::DistinctKeys() const { return CountOf(LastVersions()); }
 
 std::vector<uint32_t> Ledger::LastVersions() const {
   std::vector<uint32_t> last(keys_, 0);

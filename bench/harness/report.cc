@@ -64,6 +64,13 @@ void Print(const Row& row) {
 
 }  // namespace
 
+void Row::SetPeer(std::string name_of_ratio, Side other) {
+  judged_name = std::move(name_of_ratio);
+  judged = subject.samples.Median() / other.samples.Median();
+  pair_ratios = PairRatios(subject.samples, other.samples);
+  peer = std::move(other);
+}
+
 Verdict Judge(const Row& row) {
   if (!row.target) return Verdict::kInfo;
   const bool at_least = row.goal == Goal::kAtLeast;

@@ -39,6 +39,9 @@ struct Row {
   Goal goal = Goal::kAtLeast;
   std::optional<double> target;  // none: the row is for information
   nlohmann::json details = nlohmann::json::object();
+
+  // Judges the subject's median over the peer's, and pair by pair. REQUIRES: the subject is there
+  void SetPeer(std::string name_of_ratio, Side other);
 };
 
 enum class Verdict : uint8_t { kPass, kShort, kInfo };
