@@ -155,23 +155,6 @@ class ShapeBench {
     return status;
   }
 
-  Status Reads(const char* name, uint32_t tasks, const Side* ceiling,
-               std::optional<double> target) {
-    Measured measured{name, {"weft", {}}, *ceiling, target, {}};
-    for (int turn = -1; turn < options_.repetitions; turn++) {
-      LoadCounts counts;
-      const Result<double> rate = session_->Read(tasks, Seed(name, turn), &counts);
-      if (!rate) return rate.error();
-      const Status status = JudgeReplies(name, counts);
-      if (!status.ok()) return status;
-      if (turn < 0) continue;
-      measured.weft.samples.Add(rate.value());
-      measured.counts = counts;
-    }
-    Add(measured);
-    return Status::Ok();
-  }
-
   // Keys that found no room when the table was filled are misses now: as few as there were.
   Status JudgeReplies(const std::string& name, LoadCounts counts) const {
     const double allowed = session_->refused() == 0 ? 0 : 1e-4 * options_.batch;
@@ -180,14 +163,14 @@ class ShapeBench {
     return Judge(name, counts, false);
   }
 
-  // The single-source tasks, one lane a query, as a measure of what tuning is worth.
-  Status PlainReads() {
-    Measured measured{"read-plain", {"weft", {}}, walks_, {}, {}};
-    for (int turn = -1; turn < options_.repetitions; turn++) {
+  // `launch(turn, &counts)` for each turn from `first` on; those before 0 warm up.
+  template <typename Launch>
+  Status Turns(Measured measured, int first, const Launch& launch) {
+    for (int turn = first; turn < options_.repetitions; turn++) {
       LoadCounts counts;
-      const Result<double> rate = session_->ReadPlain(Seed("plain", turn), &counts);
+      const Result<double> rate = launch(turn, &counts);
       if (!rate) return rate.error();
-      const Status status = JudgeReplies("read-plain", counts);
+      const Status status = JudgeReplies(measured.name, counts);
       if (!status.ok()) return status;
       if (turn < 0) continue;
       measured.weft.samples.Add(rate.value());
@@ -195,37 +178,33 @@ class ShapeBench {
     }
     Add(measured);
     return Status::Ok();
+  }
+
+  Status Reads(const char* name, uint32_t tasks, const Side* ceiling,
+               std::optional<double> target) {
+    return Turns({name, {"weft", {}}, *ceiling, target, {}}, -1, [&](int turn, LoadCounts* counts) {
+      return session_->Read(tasks, Seed(name, turn), counts);
+    });
+  }
+
+  // The single-source tasks, one lane a query, as a measure of what tuning is worth.
+  Status PlainReads() {
+    return Turns({"read-plain", {"weft", {}}, walks_, {}, {}}, -1,
+                 [&](int turn, LoadCounts* counts) {
+                   return session_->ReadPlain(Seed("plain", turn), counts);
+                 });
   }
 
   Status Mixed(const char* name, uint32_t write_permille) {
-    Measured measured{name, {"weft", {}}, walks_, {}, {}};
-    for (int turn = -1; turn < options_.repetitions; turn++) {
-      LoadCounts counts;
-      const Result<double> rate = session_->Mix(write_permille, Seed(name, turn), &counts);
-      if (!rate) return rate.error();
-      const Status status = JudgeReplies(name, counts);
-      if (!status.ok()) return status;
-      if (turn < 0) continue;
-      measured.weft.samples.Add(rate.value());
-      measured.counts = counts;
-    }
-    Add(measured);
-    return Status::Ok();
+    return Turns({name, {"weft", {}}, walks_, {}, {}}, -1, [&](int turn, LoadCounts* counts) {
+      return session_->Mix(write_permille, Seed(name, turn), counts);
+    });
   }
 
   Status Deletes() {
-    Measured measured{"delete", {"weft", {}}, swaps_, {}, {}};
-    for (int turn = 0; turn < options_.repetitions; turn++) {
-      LoadCounts counts;
-      const Result<double> rate = session_->Delete(static_cast<uint32_t>(turn), &counts);
-      if (!rate) return rate.error();
-      const Status status = JudgeReplies("delete", counts);
-      if (!status.ok()) return status;
-      measured.weft.samples.Add(rate.value());
-      measured.counts = counts;
-    }
-    Add(measured);
-    return Status::Ok();
+    return Turns({"delete", {"weft", {}}, swaps_, {}, {}}, 0, [&](int turn, LoadCounts* counts) {
+      return session_->Delete(static_cast<uint32_t>(turn), counts);
+    });
   }
 
   uint64_t Seed(const std::string& name, int turn) const {

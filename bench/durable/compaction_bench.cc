@@ -372,10 +372,7 @@ void MergeCase::AddRow(Report& report, const std::string& subject, const std::st
                  {"runs_tree", tree_.runs.size()},
                  {subject, DetailsOf(*ours)}};
   if (theirs != nullptr) {
-    row.peer = {theirs->title, RatesOf(*theirs)};
-    row.judged_name = subject + " / " + peer;
-    row.judged /= row.peer->samples.Median();
-    row.pair_ratios = PairRatios(row.subject.samples, row.peer->samples);
+    row.SetPeer(subject + " / " + peer, {theirs->title, RatesOf(*theirs)});
     row.details[peer] = DetailsOf(*theirs);
     if (target > 0) row.target = options_.target.value_or(target);
   }

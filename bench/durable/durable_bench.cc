@@ -337,7 +337,7 @@ class RowMaker {
     if (peer.empty()) return row;
     const auto& theirs = turns_.at({step.name, peer});
     row.details[peer] = DetailsOfSide(theirs);
-    SetPeer(&row, fmt::format("{} / {}", subject, peer), {StoreTitle(peer), FiguresOf(theirs)});
+    row.SetPeer(fmt::format("{} / {}", subject, peer), {StoreTitle(peer), FiguresOf(theirs)});
     if (const auto target = TargetOf(subject, step.name, peer)) {
       row.target = options_.target ? options_.target : target->value;
       row.goal = target->goal;
@@ -350,8 +350,8 @@ class RowMaker {
     Row row = Begin("multiget-over-gets" + suffix, "op/s");
     row.subject = {StoreTitle(store) + " MultiGet",
                    FiguresOf(turns_.at({"multireadrandom" + suffix, store}))};
-    SetPeer(&row, "MultiGet / Get",
-            {StoreTitle(store) + " Get", FiguresOf(turns_.at({"readrandom" + suffix, store}))});
+    row.SetPeer("MultiGet / Get",
+                {StoreTitle(store) + " Get", FiguresOf(turns_.at({"readrandom" + suffix, store}))});
     if (store == "weft") row.target = options_.target.value_or(defaults::kTargetDurableMultiGet);
     return row;
   }
@@ -365,12 +365,6 @@ class RowMaker {
     row.unit = unit;
     row.details = DetailsOfRun(options_, settings_, place_);
     return row;
-  }
-  static void SetPeer(Row* row, const std::string& judged_name, Side peer) {
-    row->judged_name = judged_name;
-    row->judged = row->subject.samples.Median() / peer.samples.Median();
-    row->pair_ratios = PairRatios(row->subject.samples, peer.samples);
-    row->peer = std::move(peer);
   }
 
   const DurableOptions& options_;

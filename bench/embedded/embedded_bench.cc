@@ -66,10 +66,7 @@ Row PeerRow(const char* name, const Samples& subject, const char* other, const S
   row.name = name;
   row.unit = "GET / CPU s";
   row.subject = {"weft", subject};
-  row.peer = Side{other, peer};
-  row.judged_name = fmt::format("weft / {}", other);
-  row.judged = subject.Median() / peer.Median();
-  row.pair_ratios = PairRatios(subject, peer);
+  row.SetPeer(fmt::format("weft / {}", other), {other, peer});
   row.target = target;
   row.details = details;
   return row;

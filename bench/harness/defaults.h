@@ -86,9 +86,7 @@ inline constexpr double kTargetCpuDepth1 = 1 / 0.9;  // at least: advantage over
 inline constexpr double kTargetCpuDeep = 1 / 0.3;    //   at depth 32
 inline constexpr double kTargetCpuMultiget = 1 / 0.35;  //   for gets of 100 keys
 inline constexpr double kTargetLatency = 1.0;           // at most: subject p99 over peer p99
-// Sixteen threads' rate over one's for K16-G95-U in this process, at least.
-inline constexpr double kTargetThreads16 = 12;
-inline constexpr double kTargetScaling = 1.8;    // at least: two workers' rate over one's
+inline constexpr double kTargetScaling = 1.8;           // at least: two workers' rate over one's
 inline constexpr double kTargetItemBytes = 105;  // at most: resident bytes an item of 16 + 64 B
 // Subject's hit ratio over the peer's, at least: not below.
 inline constexpr double kTargetHitRatio = 1.0;

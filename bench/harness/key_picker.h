@@ -9,13 +9,16 @@
 
 #include "base/random.h"
 #include "base/zipf.h"
+#include "bench/harness/defaults.h"
 
 namespace weft::bench {
 
 class KeyPicker {
  public:
   // Draws ids below `keys`. `zipf`: of skewness 0.99, scrambled; otherwise uniform.
-  KeyPicker(uint64_t keys, bool zipf);
+  KeyPicker(uint64_t keys, bool zipf)
+      : keys_(keys),
+        zipf_(zipf ? std::make_unique<base::Zipf>(keys, defaults::kZipfTheta) : nullptr) {}
 
   uint32_t Next(base::Random& random) const {
     if (zipf_ == nullptr) return static_cast<uint32_t>(random.Below(keys_));

@@ -87,12 +87,8 @@ Row RowOf(const Course& course, const std::string& name, size_t c, size_t baseli
   row.subject = {course.names[c], all[c].rates};
   row.judged = all[c].rates.Median();
   row.judged_name = "queries/s";
-  if (c != baseline) {
-    row.peer = Side{course.names[baseline], all[baseline].rates};
-    row.judged_name = "over " + course.names[baseline];
-    row.judged = all[c].rates.Median() / all[baseline].rates.Median();
-    row.pair_ratios = PairRatios(all[c].rates, all[baseline].rates);
-  }
+  if (c != baseline)
+    row.SetPeer("over " + course.names[baseline], {course.names[baseline], all[baseline].rates});
   row.details = CourseDetails(course, c, all[c]);
   return row;
 }

@@ -26,7 +26,6 @@ struct Version {
 };
 
 inline constexpr uint32_t kWriters = 1u << 8;
-inline constexpr uint32_t kBinaryKeyBytesMax = 128;
 
 namespace objects_internal {
 inline constexpr uint64_t kStep = base::kRandomStep;

@@ -51,10 +51,7 @@ Row MakeRow(const Workload& workload, size_t at, const std::vector<ContenderFigu
     row.judged_name = "queries/s";
     row.judged = all[0].rates.Median();
   } else {
-    row.peer = Side{"one stage", all[0].rates};
-    row.judged_name = "over one stage on the cpu";
-    row.judged = all[at].rates.Median() / all[0].rates.Median();
-    row.pair_ratios = PairRatios(all[at].rates, all[0].rates);
+    row.SetPeer("over one stage on the cpu", {"one stage", all[0].rates});
   }
   row.details = std::move(details);
   row.details.update(ToJson(all[at].figures));

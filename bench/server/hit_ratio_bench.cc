@@ -90,10 +90,7 @@ Status RunTrace(const TraceSpec& trace, const ServerOptions& options, uint64_t m
   row.name = trace.name;
   row.unit = "hits a request";
   row.subject = {options.subject.name, ratio[0]};
-  row.peer = Side{options.peer.name, ratio[1]};
-  row.judged_name = "subject / peer";
-  row.judged = ratio[0].Median() / ratio[1].Median();
-  row.pair_ratios = PairRatios(ratio[0], ratio[1]);
+  row.SetPeer("subject / peer", {options.peer.name, ratio[1]});
   row.target = options.target.value_or(defaults::kTargetHitRatio);
   row.details = {{"story", trace.story},
                  {"memory_mb", memory_mb},

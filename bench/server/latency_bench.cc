@@ -45,9 +45,7 @@ void AddRow(const char* percentile, const Samples& subject, const Samples& peer,
   row.name += fmt::format("-{}", percentile);
   row.unit = fmt::format("{} us", percentile);
   row.subject.samples = subject;
-  row.peer->samples = peer;
-  row.judged = subject.Median() / peer.Median();
-  row.pair_ratios = PairRatios(subject, peer);
+  row.SetPeer(common.judged_name, {common.peer->name, peer});
   row.target = target;
   report.Add(std::move(row));
 }

@@ -7,26 +7,18 @@
 namespace weft::bench {
 namespace {
 
-class MemcachedSessionTest : public testing::Test {
+class MemcachedSessionTest : public SessionTest {
  protected:
+  MemcachedSessionTest() : SessionTest(RecordFormat::Make({}).value()) {}
+
   std::unique_ptr<MemcachedSession> Make(bool multi_get = false) {
     server_ = std::make_unique<ServerEnd>();
     return std::make_unique<MemcachedSession>(std::make_unique<Stream>(server_->session_fd()),
                                               format_, multi_get);
   }
-  std::string Key(uint64_t record) const {
-    char room[kRecordKeyBytesMax];
-    return std::string(format_.WriteKey(record, room));
-  }
-  std::string Value(uint64_t record, uint32_t version) const {
-    std::string value(format_.ValueBytes(record, version), '\0');
-    format_.WriteValue(record, version, value.data());
-    return value;
-  }
   std::string Hit(const std::string& key, const std::string& value) const {
     return "VALUE " + key + " 0 " + std::to_string(value.size()) + "\r\n" + value + "\r\n";
   }
-  static Operation Read(uint64_t record) { return {OperationKind::kRead, 0, 0, record, record}; }
 
   // What becomes of reads of records 1, 2, ... that are answered with `answer` and nothing more.
   std::vector<OutcomeKind> Reads(const std::string& answer, size_t reads, Status* status,
@@ -38,13 +30,9 @@ class MemcachedSessionTest : public testing::Test {
     server_->Answer(answer);
     std::vector<Outcome> outcomes;
     *status = session_->Take(&outcomes);
-    std::vector<OutcomeKind> kinds;
-    for (const Outcome& outcome : outcomes) kinds.push_back(outcome.outcome);
-    return kinds;
+    return KindsOf(outcomes);
   }
 
-  RecordFormat format_ = std::move(RecordFormat::Make({}).value());
-  std::unique_ptr<ServerEnd> server_;
   std::unique_ptr<MemcachedSession> session_;
 };
 
@@ -78,32 +66,10 @@ TEST_F(MemcachedSessionTest, RefusesAScan) {
   EXPECT_EQ(session->Submit({&scan, 1}).code(), Code::kUnsupported);
 }
 
-// The answers to one of each, in pieces of every size.
 TEST_F(MemcachedSessionTest, TakesAnswersInAnyPieces) {
-  const std::string answer = Hit(Key(1), Value(1, 5)) + "END\r\n" + "END\r\n" + "STORED\r\n" +
-                             "DELETED\r\n" + "NOT_FOUND\r\n" + "SERVER_ERROR out of memory\r\n";
-  const std::vector<Operation> operations = {Read(1),
-                                             Read(2),
-                                             {OperationKind::kInsert, 0, 9, 3, 3},
-                                             {OperationKind::kDelete, 0, 0, 4, 4},
-                                             {OperationKind::kDelete, 0, 0, 5, 5},
-                                             {OperationKind::kUpdate, 0, 0, 6, 6}};
-  for (const size_t piece : {size_t{1}, size_t{2}, size_t{7}, size_t{1003}, answer.size()}) {
-    auto session = Make();
-    ASSERT_TRUE(session->Submit(operations).ok());
-    std::vector<Outcome> outcomes;
-    for (size_t at = 0; at < answer.size(); at += piece) {
-      server_->Answer(answer.substr(at, piece));
-      ASSERT_TRUE(session->Take(&outcomes).ok());
-    }
-    ASSERT_EQ(outcomes.size(), operations.size());
-    const Kinds expected = {kDone, kMissing, kDone, kDone, kMissing, kRefused};
-    for (size_t i = 0; i < outcomes.size(); ++i) {
-      EXPECT_EQ(outcomes[i].tag, operations[i].tag);
-      EXPECT_EQ(outcomes[i].outcome, expected[i]);
-    }
-    EXPECT_EQ(outcomes[0].version, 5u);
-  }
+  ExpectTakenInAnyPieces(Hit(Key(1), Value(1, 5)) + "END\r\n" + "END\r\n" + "STORED\r\n" +
+                             "DELETED\r\n" + "NOT_FOUND\r\n" + "SERVER_ERROR out of memory\r\n",
+                         [this] { return Make(); });
 }
 
 TEST_F(MemcachedSessionTest, WritesOnceTheReadIsThere) {

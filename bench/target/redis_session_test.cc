@@ -7,21 +7,14 @@
 namespace weft::bench {
 namespace {
 
-class RedisSessionTest : public testing::Test {
+class RedisSessionTest : public SessionTest {
  protected:
+  RedisSessionTest() : SessionTest(RecordFormat::OfSizes(24, 1000, true)) {}
+
   std::unique_ptr<RedisSession> Make(const RedisSessionOptions& options = {}) {
     server_ = std::make_unique<ServerEnd>();
     return std::make_unique<RedisSession>(std::make_unique<Stream>(server_->session_fd()), format_,
                                           options);
-  }
-  std::string Key(uint64_t record) const {
-    char room[kRecordKeyBytesMax];
-    return std::string(format_.WriteKey(record, room));
-  }
-  std::string Value(uint64_t record, uint32_t version) const {
-    std::string value(format_.ValueBytes(record, version), '\0');
-    format_.WriteValue(record, version, value.data());
-    return value;
   }
   static std::string Bulk(const std::string& text) {
     return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";
@@ -31,7 +24,6 @@ class RedisSessionTest : public testing::Test {
     for (const std::string& element : elements) text += element;
     return text;
   }
-  static Operation Read(uint64_t record) { return {OperationKind::kRead, 0, 0, record, record}; }
 
   // What becomes of `operations` that are answered with `answer` and nothing more.
   std::vector<OutcomeKind> Run(const std::vector<Operation>& operations, const std::string& answer,
@@ -41,13 +33,9 @@ class RedisSessionTest : public testing::Test {
     server_->Answer(answer);
     outcomes_.clear();
     *status = session_->Take(&outcomes_);
-    std::vector<OutcomeKind> kinds;
-    for (const Outcome& outcome : outcomes_) kinds.push_back(outcome.outcome);
-    return kinds;
+    return KindsOf(outcomes_);
   }
 
-  RecordFormat format_ = RecordFormat::OfSizes(24, 1000, true);
-  std::unique_ptr<ServerEnd> server_;
   std::unique_ptr<RedisSession> session_;
   std::vector<Outcome> outcomes_;
 };
@@ -80,29 +68,8 @@ TEST_F(RedisSessionTest, SendsWhatTheProtocolSays) {
 }
 
 TEST_F(RedisSessionTest, TakesRepliesInAnyPieces) {
-  const std::string answer = Bulk(Value(1, 5)) + "$-1\r\n+OK\r\n:1\r\n:0\r\n-OOM too much\r\n";
-  const std::vector<Operation> operations = {Read(1),
-                                             Read(2),
-                                             {OperationKind::kInsert, 0, 9, 3, 3},
-                                             {OperationKind::kDelete, 0, 0, 4, 4},
-                                             {OperationKind::kDelete, 0, 0, 5, 5},
-                                             {OperationKind::kUpdate, 0, 0, 6, 6}};
-  for (const size_t piece : {size_t{1}, size_t{2}, size_t{7}, size_t{1003}, answer.size()}) {
-    auto session = Make();
-    ASSERT_TRUE(session->Submit(operations).ok());
-    std::vector<Outcome> outcomes;
-    for (size_t at = 0; at < answer.size(); at += piece) {
-      server_->Answer(answer.substr(at, piece));
-      ASSERT_TRUE(session->Take(&outcomes).ok());
-    }
-    ASSERT_EQ(outcomes.size(), operations.size());
-    const Kinds expected = {kDone, kMissing, kDone, kDone, kMissing, kRefused};
-    for (size_t i = 0; i < outcomes.size(); ++i) {
-      EXPECT_EQ(outcomes[i].tag, operations[i].tag);
-      EXPECT_EQ(outcomes[i].outcome, expected[i]);
-    }
-    EXPECT_EQ(outcomes[0].version, 5u);
-  }
+  ExpectTakenInAnyPieces(Bulk(Value(1, 5)) + "$-1\r\n+OK\r\n:1\r\n:0\r\n-OOM too much\r\n",
+                         [this] { return Make(); });
 }
 
 TEST_F(RedisSessionTest, WritesOnceTheReadIsThere) {

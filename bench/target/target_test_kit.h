@@ -232,4 +232,53 @@ class ServerEnd {
   int fd_ = -1;
 };
 
+// Plays the server of a session, on records of one format. Of the sessions themselves each test
+// class has its own, made with server_->session_fd().
+class SessionTest : public testing::Test {
+ protected:
+  explicit SessionTest(RecordFormat format) : format_(std::move(format)) {}
+
+  std::string Key(uint64_t record) const { return std::string(RecordKey(format_, record)); }
+  std::string Value(uint64_t record, uint32_t version) const {
+    std::string value(format_.ValueBytes(record, version), '\0');
+    format_.WriteValue(record, version, value.data());
+    return value;
+  }
+  static Operation Read(uint64_t record) { return {OperationKind::kRead, 0, 0, record, record}; }
+  static Kinds KindsOf(const std::vector<Outcome>& outcomes) {
+    Kinds kinds;
+    for (const Outcome& outcome : outcomes) kinds.push_back(outcome.outcome);
+    return kinds;
+  }
+
+  // Sessions that `make` returns take the same from `answer` in pieces of every size. It answers
+  // reads of record 1 (version 5) and of 2 (missing), then an insert and a delete. Behind these
+  // come a delete of what is not there, and an update that is refused.
+  template <typename Make>
+  void ExpectTakenInAnyPieces(const std::string& answer, const Make& make) {
+    const std::vector<Operation> operations = {Read(1),
+                                               Read(2),
+                                               {OperationKind::kInsert, 0, 9, 3, 3},
+                                               {OperationKind::kDelete, 0, 0, 4, 4},
+                                               {OperationKind::kDelete, 0, 0, 5, 5},
+                                               {OperationKind::kUpdate, 0, 0, 6, 6}};
+    for (const size_t piece : {size_t{1}, size_t{2}, size_t{7}, size_t{1003}, answer.size()}) {
+      const auto session = make();
+      ASSERT_TRUE(session->Submit(operations).ok());
+      std::vector<Outcome> outcomes;
+      for (size_t at = 0; at < answer.size(); at += piece) {
+        server_->Answer(answer.substr(at, piece));
+        ASSERT_TRUE(session->Take(&outcomes).ok());
+      }
+      const Kinds expected = {kDone, kMissing, kDone, kDone, kMissing, kRefused};
+      ASSERT_EQ(KindsOf(outcomes), expected);
+      for (size_t i = 0; i < outcomes.size(); ++i) EXPECT_EQ(outcomes[i].tag, operations[i].tag);
+      EXPECT_EQ(outcomes[0].version, 5u);
+    }
+  }
+
+  RecordFormat format_;
+  std::unique_ptr<ServerEnd> server_;
+};
+
 }  // namespace weft::bench

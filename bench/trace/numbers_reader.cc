@@ -6,33 +6,20 @@
 
 #include "bench/trace/field.h"
 #include "bench/trace/line_source.h"
-#include "bench/trace/reader.h"
+#include "bench/trace/parsed_reader.h"
 
 namespace weft::bench {
 namespace {
 
-class NumbersReader final : public TraceReader {
- public:
-  explicit NumbersReader(std::unique_ptr<ByteSource> source) : lines_(std::move(source)) {}
-
-  Result<bool> Next(ReadRequest* request) override {
-    std::string_view line;
-    auto more = lines_.Next(&line);
-    if (!more || !*more) return more;
-    const std::string wrong = ReadCount("key", line, UINT64_MAX, &request->key);
-    if (!wrong.empty()) return Damaged(wrong);
-    return true;
-  }
-  Status Damaged(std::string_view what) const override { return lines_.Damaged(what); }
-
- private:
-  LineSource lines_;
-};
+std::string ParseNumber(std::string_view line, ReadRequest* request) {
+  return ReadCount("key", line, UINT64_MAX, &request->key);
+}
 
 }  // namespace
 
 MadeReader MakeNumbersReader(std::unique_ptr<ByteSource> source, const TraceOptions&) {
-  return std::unique_ptr<TraceReader>(std::make_unique<NumbersReader>(std::move(source)));
+  return std::unique_ptr<TraceReader>(
+      std::make_unique<ParsedReader<LineSource, ParseNumber>>(std::move(source)));
 }
 
 }  // namespace weft::bench

@@ -9,7 +9,7 @@
 
 #include "base/coding.h"
 #include "bench/trace/field.h"
-#include "bench/trace/reader.h"
+#include "bench/trace/parsed_reader.h"
 #include "bench/trace/record_source.h"
 
 namespace weft::bench {
@@ -18,30 +18,18 @@ namespace {
 constexpr size_t kOracleBytes = 24;
 constexpr size_t kOracleKeyAt = 4, kOracleSizeAt = 12;
 
-class OracleGeneralReader final : public TraceReader {
- public:
-  explicit OracleGeneralReader(std::unique_ptr<ByteSource> source)
-      : records_(std::move(source), kOracleBytes) {}
-
-  Result<bool> Next(ReadRequest* request) override {
-    auto record = records_.Next();
-    if (!record) return record.error();
-    if (*record == nullptr) return false;
-    request->time_s = base::DecodeFixed32(*record);
-    request->key = base::DecodeFixed64(*record + kOracleKeyAt);
-    request->value_bytes = SizeIfKnown(base::DecodeFixed32(*record + kOracleSizeAt), false);
-    return true;
-  }
-  Status Damaged(std::string_view what) const override { return records_.Damaged(what); }
-
- private:
-  RecordSource records_;
-};
+std::string ParseOracle(std::string_view record, ReadRequest* request) {
+  request->time_s = base::DecodeFixed32(record.data());
+  request->key = base::DecodeFixed64(record.data() + kOracleKeyAt);
+  request->value_bytes = SizeIfKnown(base::DecodeFixed32(record.data() + kOracleSizeAt), false);
+  return "";
+}
 
 }  // namespace
 
 MadeReader MakeOracleGeneralReader(std::unique_ptr<ByteSource> source, const TraceOptions&) {
-  return std::unique_ptr<TraceReader>(std::make_unique<OracleGeneralReader>(std::move(source)));
+  return std::unique_ptr<TraceReader>(
+      std::make_unique<ParsedReader<RecordSource, ParseOracle, kOracleBytes>>(std::move(source)));
 }
 
 }  // namespace weft::bench

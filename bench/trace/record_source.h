@@ -20,8 +20,8 @@ class RecordSource {
   RecordSource(std::unique_ptr<ByteSource> source, size_t record_bytes)
       : source_(std::move(source)), record_bytes_(record_bytes) {}
 
-  // The next record, valid until the next call. Null: there is none.
-  Result<const char*> Next();
+  // The next record, valid until the next call. False: there is none.
+  Result<bool> Next(std::string_view* record);
   // kCorruption that names the file and the last record, from 1.
   Status Damaged(std::string_view what) const;
 

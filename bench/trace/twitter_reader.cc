@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "bench/trace/field.h"
 #include "bench/trace/line_source.h"
-#include "bench/trace/reader.h"
+#include "bench/trace/parsed_reader.h"
 
 namespace weft::bench {
 namespace {
@@ -52,24 +52,6 @@ std::string ParseTwitterLine(std::string_view text, ReadRequest* request) {
   return "";
 }
 
-class TwitterReader final : public TraceReader {
- public:
-  explicit TwitterReader(std::unique_ptr<ByteSource> source) : lines_(std::move(source)) {}
-
-  Result<bool> Next(ReadRequest* request) override {
-    std::string_view line;
-    auto more = lines_.Next(&line);
-    if (!more || !*more) return more;
-    const std::string wrong = ParseTwitterLine(line, request);
-    if (!wrong.empty()) return Damaged(wrong);
-    return true;
-  }
-  Status Damaged(std::string_view what) const override { return lines_.Damaged(what); }
-
- private:
-  LineSource lines_;
-};
-
 }  // namespace
 
 std::optional<TwitterLine> SplitTwitterLine(std::string_view line) {
@@ -87,7 +69,8 @@ std::optional<TwitterLine> SplitTwitterLine(std::string_view line) {
 }
 
 MadeReader MakeTwitterReader(std::unique_ptr<ByteSource> source, const TraceOptions&) {
-  return std::unique_ptr<TraceReader>(std::make_unique<TwitterReader>(std::move(source)));
+  return std::unique_ptr<TraceReader>(
+      std::make_unique<ParsedReader<LineSource, ParseTwitterLine>>(std::move(source)));
 }
 
 }  // namespace weft::bench
