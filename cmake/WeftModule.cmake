@@ -46,11 +46,8 @@ add_custom_target(weft_libraries)
 add_custom_target(weft_unit_tests)
 add_custom_target(weft_fuzzers)
 
-# An emulator takes ten times as long and more, and so does a sanitized program on a busy machine.
-set(_weft_test_timeout_s 600)
-if(CMAKE_CROSSCOMPILING OR WEFT_SANITIZE)
-  set(_weft_test_timeout_s 1800)
-endif()
+# A busy machine, a sanitizer and an emulator each take ten times as long and more.
+set(_weft_test_timeout_s 1800)
 
 # Those that take longest begin first: the last ones leave processors idle.
 set(_weft_long_tests

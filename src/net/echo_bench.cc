@@ -6,7 +6,11 @@
 // just take smaller turns. Prints one JSON object a line; cpu_us is user + system time of the
 // server's thread (getrusage) per message.
 //
-//   echo_bench [--seconds S] [--connections N] [--same-core] [--rounds R]
+// --server: the same client also drives a server of memcached's protocol, which whoever started it
+// has pinned to core 0. It stores one key, so that a get and its reply have as many bytes as above.
+// Then cpu_us is of all threads of that process (/proc/PID/task).
+//
+//   echo_bench [--seconds S] [--connections N] [--same-core] [--rounds R] [--server PID:PORT]
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -15,6 +19,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -35,7 +41,14 @@ struct Settings {
   int connections = 50;
   bool same_core = false;
   int rounds = 1;
+  int server_pid = 0;  // 0: none
+  uint16_t server_port = 0;
 };
+
+const std::string kKey(16, 'k');
+const std::string kGet = "get " + kKey + "\r\n";
+static_assert(kRequestBytes == 4 + 16 + 2);
+constexpr size_t kValueBytes = kReplyBytes - 36;  // besides "VALUE KEY 0 76", "END", line ends
 
 void Pin(int core) {
   cpu_set_t set;
@@ -62,7 +75,8 @@ class Echo : public Handler {
 
 // Keeps `depth` requests outstanding on every connection; the messages answered.
 uint64_t Drive(const SocketAddress& address, int depth, const Settings& settings) {
-  const std::string requests(kRequestBytes * static_cast<size_t>(depth), 'q');
+  std::string requests;
+  for (int i = 0; i < depth; ++i) requests += kGet;
   const size_t owed = kReplyBytes * static_cast<size_t>(depth);
   std::vector<char> replies(owed * 2);
   std::vector<int> fds;
@@ -98,6 +112,20 @@ uint64_t Drive(const SocketAddress& address, int depth, const Settings& settings
   return messages;
 }
 
+// `per_turn` 0: unknown.
+void Print(const std::string& kind, int depth, const Settings& settings, uint64_t messages,
+           double cpu_seconds, double per_turn) {
+  const auto count = static_cast<double>(messages);
+  std::printf(
+      "{\"bench\":\"net/echo\",\"kind\":\"%s\",\"depth\":%d,\"connections\":%d,"
+      "\"same_core\":%s,\"cpu_us\":%.3f,\"messages_per_s\":%.0f",
+      kind.c_str(), depth, settings.connections, settings.same_core ? "true" : "false",
+      cpu_seconds / count * 1e6, count / settings.seconds);
+  if (per_turn > 0) std::printf(",\"messages_per_turn\":%.1f", per_turn);
+  std::printf("}\n");
+  std::fflush(stdout);
+}
+
 void Measure(EventLoop::Kind kind, int depth, const Settings& settings) {
   auto listeners = Listener::OpenTcp({"127.0.0.1", 0}, {});
   WEFT_CHECK(listeners.has_value());
@@ -125,15 +153,45 @@ void Measure(EventLoop::Kind kind, int depth, const Settings& settings) {
   const LoopStats stats = loop.value()->Stats();
   loop.value()->Stop(0);
   server.join();
-  const auto count = static_cast<double>(messages);
-  std::printf(
-      "{\"bench\":\"net/echo\",\"kind\":\"%s\",\"depth\":%d,\"connections\":%d,"
-      "\"same_core\":%s,\"cpu_us\":%.3f,\"messages_per_s\":%.0f,"
-      "\"messages_per_turn\":%.1f}\n",
-      std::string(loop.value()->kind()).c_str(), depth, settings.connections,
-      settings.same_core ? "true" : "false", cpu_seconds / count * 1e6, count / settings.seconds,
-      count / static_cast<double>(stats.turns));
-  std::fflush(stdout);
+  Print(std::string(loop.value()->kind()), depth, settings, messages, cpu_seconds,
+        static_cast<double>(messages) / static_cast<double>(stats.turns));
+}
+
+double CpuSecondsOfProcess(int pid) {
+  double sum = 0;
+  for (const auto& task :
+       std::filesystem::directory_iterator("/proc/" + std::to_string(pid) + "/task")) {
+    double ns = 0;
+    std::ifstream(task.path() / "schedstat") >> ns;
+    sum += ns * 1e-9;
+  }
+  return sum;
+}
+
+void StoreKey(const SocketAddress& address) {
+  const int fd = socket(address.family(), SOCK_STREAM, 0);
+  WEFT_CHECK(connect(fd, address.get(), address.bytes) == 0);
+  const std::string set = "set " + kKey + " 0 0 " + std::to_string(kValueBytes) + "\r\n" +
+                          std::string(kValueBytes, 'v') + "\r\n";
+  char reply[8];
+  WEFT_CHECK(send(fd, set.data(), set.size(), 0) == static_cast<ssize_t>(set.size()));
+  WEFT_CHECK(recv(fd, reply, sizeof reply, MSG_WAITALL) == 8 && reply[0] == 'S');
+  close(fd);
+}
+
+void MeasureServer(int depth, const Settings& settings) {
+  const auto addresses = ResolveForListening({"127.0.0.1", settings.server_port});
+  WEFT_CHECK(addresses.has_value());
+  const SocketAddress address = addresses.value()[0];
+  StoreKey(address);
+  const double before = CpuSecondsOfProcess(settings.server_pid);
+  uint64_t messages = 0;
+  std::thread client([&] {
+    Pin(settings.same_core ? 0 : 1);
+    messages = Drive(address, depth, settings);
+  });
+  client.join();
+  Print("server", depth, settings, messages, CpuSecondsOfProcess(settings.server_pid) - before, 0);
 }
 
 Settings Parse(int argc, char** argv) {
@@ -145,6 +203,12 @@ Settings Parse(int argc, char** argv) {
     if (name == "--seconds") settings.seconds = std::atof(argv[i + 1]);
     if (name == "--connections") settings.connections = std::atoi(argv[i + 1]);
     if (name == "--rounds") settings.rounds = std::atoi(argv[i + 1]);
+    if (name == "--server") {
+      settings.server_pid = std::atoi(argv[i + 1]);
+      const char* colon = std::strchr(argv[i + 1], ':');
+      WEFT_CHECK(colon != nullptr);
+      settings.server_port = static_cast<uint16_t>(std::atoi(colon + 1));
+    }
   }
   return settings;
 }
@@ -160,6 +224,7 @@ int main(int argc, char** argv) {
     for (int depth : {1, 32}) {
       weft::net::Measure(EventLoop::Kind::kEpoll, depth, settings);
       weft::net::Measure(EventLoop::Kind::kUring, depth, settings);
+      if (settings.server_pid != 0) weft::net::MeasureServer(depth, settings);
     }
   }
 }

@@ -15,7 +15,6 @@
 //           ForEachConnection, Stats, kind may be called by any thread while the loop exists.
 //           ShareWith before any Run. A loop is destroyed after Run has returned (or was never
 //           called), and after every loop that shares with it has stopped.
-// Errors    Create: kUnsupported for Kind::kUring where the system forbids it; kIoError otherwise.
 // Errors    Create: kUnsupported for Kind::kUring if the system forbids it; kIoError otherwise.
 // Cost      epoll: one receive and one send a ready connection a turn, one wait a turn. io_uring:
 //           one system call a turn. No allocation for small requests and replies.
