@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <numeric>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -124,29 +125,34 @@ void Drop(Session& session, const Resident& resident) {
   });
 }
 
-// Copies the object to an open segment of `generation`. False: there is no room for it.
-bool Carry(Session& session, const Resident& resident, Generation generation, uint64_t recency) {
+// Copies the object to an open segment of `generation`. `recency` none: as it is. False: there is
+// no room for it.
+bool Carry(Session& session, const Resident& resident, Generation generation,
+           std::optional<uint64_t> recency) {
   bool room = true;
   OnEntry(session, resident, [&](const task::Found& found) {
     const uint64_t moving = task::WithState(found.word, kSlotMoving);
     task::MarkSlot(session.index_to_change(), found.slot);
     if (!task::CompareAndSwap64(found.slot, found.word, moving)) return false;
-    Entry entry;
-    entry.found = found;
-    entry.object = session.ObjectAt(resident.location);
-    ObjectSpec spec = CopyOf(session, entry, false);
-    task::TouchObject(entry.object);
-    task::Touch(spec.head.data(), spec.head.size());
+    const task::Object* const object = session.ObjectAt(resident.location);
+    task::TouchObject(object);
     ObjectLog& log = session.store().log();
-    const uint32_t group = log.GroupOf(spec.expiry == 0 ? 0 : spec.expiry - session.now_s());
+    const uint32_t expiry = task::ExpiryOf(object);
+    const uint32_t group = log.GroupOf(expiry == 0 ? 0 : expiry - session.now_s());
+    uint64_t bytes = uint64_t{resident.units} * kLocationUnitBytes;
     // Its own version is above what was shown of the key; one of an older segment may not be.
-    if (!spec.has_cas && !log.WouldRise(session.lane(), generation, group, SpecBytes(spec))) {
+    const bool gets_version = (object->shape & kShapeHasCas) == 0 &&
+                              ((task::LoadRelaxed32(&object->access) & kAccessCasSeen) != 0 ||
+                               !log.WouldRise(session.lane(), generation, group, bytes));
+    ObjectSpec spec;  // of one that gets a version; others are copied as they lie
+    if (gets_version) {
+      spec = SpecOf(object);
       spec.has_cas = true;
       spec.cas = task::CasOf(session.log(), resident.location);
+      bytes = SpecBytes(spec);
     }
     const auto append = [&] {
-      return log.Append(session.lane(), generation, group, SpecBytes(spec), spec.expiry,
-                        Room::kCarrying);
+      return log.Append(session.lane(), generation, group, bytes, expiry, Room::kCarrying);
     };
     uint64_t location = append();
     if (location == 0 && log.SegmentsRetired() != 0) {
@@ -157,8 +163,12 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
     uint64_t word = found.word;
     if (room) {
       task::Object* const copy = session.ObjectAt(location);
-      WriteObject(copy, spec);
-      task::TouchWrite(copy, task::StoredBytes(copy));
+      if (gets_version) {
+        WriteObject(copy, spec);
+      } else {
+        CopyObject(copy, object, bytes);
+      }
+      task::TouchWrite(copy, bytes);
     }
     const uint64_t floor = log.flush_floor();  // 0: an older flush is done, which changes nothing
     if (room && floor != 0 && floor != session.log().flush_floor) {
@@ -168,7 +178,8 @@ bool Carry(Session& session, const Resident& resident, Generation generation, ui
       room = false;
     }
     if (room) {
-      word = task::WithRecency(task::WithLocation(word, location), recency);
+      word = task::WithRecency(task::WithLocation(word, location),
+                               recency.value_or(task::SlotRecency(word)));
       ReleaseResident(session, resident);
       session.counters().carried.Add(1);
       session.AddCarried(uint64_t{resident.units} * kLocationUnitBytes);
@@ -326,7 +337,7 @@ uint32_t Emptying::Clear(Session& session, uint32_t objects) {
         for (const Resident& r : soon) session.store().ghosts().Prefetch(r.hash);
     }
     Resident* const resident = &residents_[next_];
-    if (stage_ == Stage::kClean && !ClearByCleaning(session, resident)) {
+    if (stage_ == Stage::kClean && !ClearByCleaning(session, *resident)) {
       if (!session.store().options().evict) {
         state_ = State::kStays;
         return looked + 1;
@@ -371,15 +382,13 @@ void Emptying::ClearByEviction(Session& session, Resident* resident) {
 }
 
 // False: there was no room to carry it.
-bool Emptying::ClearByCleaning(Session& session, Resident* resident) {
-  LookAgain(session, resident);
-  const Resident& r = *resident;
-  if (ResidentHasEnded(session, r)) {
-    Drop(session, r);
+bool Emptying::ClearByCleaning(Session& session, const Resident& resident) {
+  if (ResidentHasEnded(session, resident)) {
+    Drop(session, resident);
     return true;
   }
-  if (!Carry(session, r, victim_.generation, task::SlotRecency(r.word))) return false;
-  cleaned_units_ += r.units;
+  if (!Carry(session, resident, victim_.generation, std::nullopt)) return false;
+  cleaned_units_ += resident.units;
   return true;
 }
 

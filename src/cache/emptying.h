@@ -72,7 +72,7 @@ class Emptying {
   void BeginToEvict(Session& session);
   bool KeepRun(Session& session);
   void ClearByEviction(Session& session, Resident* resident);
-  bool ClearByCleaning(Session& session, Resident* resident);
+  bool ClearByCleaning(Session& session, const Resident& resident);
   // Residents that are still to be cleared.
   std::span<const Resident> Left() const { return std::span(residents_).subspan(next_); }
 

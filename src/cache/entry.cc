@@ -41,9 +41,11 @@ uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, u
   Ghosts& ghosts = session.store().ghosts();
   const uint64_t ghost_age = entry.present ? Ghosts::kNone : ghosts.AgeOf(hash);
   const bool is_ghost = ghost_age != Ghosts::kNone;
+  spec->has_all_fields = session.store().keeps_all_fields();
+  uint64_t bytes = SpecBytes(*spec);
   Generation generation = Generation::kYoung;
   if (entry.present) generation = log.GenerationOf(entry.location());
-  if (is_ghost && !session.store().IsLarge(SpecBytes(*spec))) generation = Generation::kMain;
+  if (is_ghost && !session.store().IsLarge(bytes)) generation = Generation::kMain;
   const uint32_t ttl_s = spec->expiry == kNeverExpires    ? 0
                          : spec->expiry > session.now_s() ? spec->expiry - session.now_s()
                                                           : 1;
@@ -52,13 +54,12 @@ uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, u
   const uint64_t floor = entry.present ? task::CasOf(session.log(), entry.location()) : 0;
   if (!spec->has_cas &&
       (session.store().keeps_versions() ||
-       !log.WouldRise(session.lane(), generation, group, SpecBytes(*spec), floor))) {
+       !log.WouldRise(session.lane(), generation, group, bytes, floor))) {
     spec->has_cas = true;
     spec->cas = log.NextVersion();
+    bytes = SpecBytes(*spec);
   }
-  spec->has_all_fields = session.store().keeps_all_fields();
   spec->access = task::WithAccessTime(spec->access, session.now_s());
-  const uint64_t bytes = SpecBytes(*spec);
   const uint64_t location =
       log.Append(session.lane(), generation, group, bytes, spec->expiry, room);
   if (location == 0) return 0;

@@ -4,21 +4,6 @@
 
 namespace weft::cache {
 
-uint32_t ShapeOf(const ObjectSpec& spec) {
-  uint32_t shape = static_cast<uint32_t>(spec.key.size()) << kShapeKeyShift;
-  if (spec.client_flags != 0 || spec.has_all_fields) shape |= kShapeHasFlags;
-  if (spec.expiry != 0 || spec.has_all_fields) shape |= kShapeHasExpiry;
-  if (spec.has_cas) shape |= kShapeHasCas;
-  return spec.value_bytes() > kShapeValueMask ? shape | kShapeLongValue
-                                              : shape | spec.value_bytes();
-}
-
-uint64_t SpecBytes(const ObjectSpec& spec) {
-  const uint64_t bytes =
-      uint64_t{task::KeyOffset(ShapeOf(spec))} + spec.key.size() + spec.value_bytes();
-  return (bytes + 7) & ~uint64_t{7};
-}
-
 void WriteObject(task::Object* at, const ObjectSpec& spec) {
   const uint32_t shape = ShapeOf(spec);
   at->shape = shape;
@@ -39,6 +24,12 @@ void WriteObject(task::Object* at, const ObjectSpec& spec) {
   put(spec.key.data(), spec.key.size());
   put(spec.head.data(), spec.head.size());
   put(spec.tail.data(), spec.tail.size());
+}
+
+void CopyObject(task::Object* to, const task::Object* from, uint64_t bytes) {
+  to->shape = from->shape;
+  to->access = task::LoadRelaxed32(&from->access) & ~(kAccessUnseen | kAccessDead);
+  std::memcpy(to + 1, from + 1, bytes - sizeof(task::Object));
 }
 
 ObjectSpec SpecOf(const task::Object* object) {

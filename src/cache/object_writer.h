@@ -27,13 +27,28 @@ struct ObjectSpec {
 };
 
 // The shape word of such an object.
-uint32_t ShapeOf(const ObjectSpec& spec);
+inline uint32_t ShapeOf(const ObjectSpec& spec) {
+  uint32_t shape = static_cast<uint32_t>(spec.key.size()) << kShapeKeyShift;
+  if (spec.client_flags != 0 || spec.has_all_fields) shape |= kShapeHasFlags;
+  if (spec.expiry != 0 || spec.has_all_fields) shape |= kShapeHasExpiry;
+  if (spec.has_cas) shape |= kShapeHasCas;
+  return spec.value_bytes() > kShapeValueMask ? shape | kShapeLongValue
+                                              : shape | spec.value_bytes();
+}
 
 // Bytes that it takes in the log, filler included.
-uint64_t SpecBytes(const ObjectSpec& spec);
+inline uint64_t SpecBytes(const ObjectSpec& spec) {
+  const uint64_t bytes =
+      uint64_t{task::KeyOffset(ShapeOf(spec))} + spec.key.size() + spec.value_bytes();
+  return (bytes + 7) & ~uint64_t{7};
+}
 
 // Writes it. REQUIRES: SpecBytes(spec) bytes at `at`.
 void WriteObject(task::Object* at, const ObjectSpec& spec);
+
+// Copies an object of `bytes` as it lies, without its place in a batch (kAccessUnseen) and a mark
+// that it is dead. Others may read it meanwhile, and note that.
+void CopyObject(task::Object* to, const task::Object* from, uint64_t bytes);
 
 // The object as a spec, to be changed and written elsewhere; points into the object. Its place in a
 // batch is not copied (kAccessUnseen).
