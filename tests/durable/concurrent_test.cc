@@ -20,7 +20,6 @@
 namespace weft::durable {
 namespace {
 
-constexpr unsigned kRunSecondsMax = 240;
 constexpr int kWriters = 3;
 constexpr int kReaders = 2;
 constexpr int kAccounts = 20;
@@ -241,8 +240,7 @@ class Bustle {
 int Main(int argc, char** argv) {
   const Arguments arguments = ParseArguments(argc, argv, 6, 100);
   Engine* engine = EngineNamed(arguments.store);
-  return RunAll(arguments, kRunSecondsMax,
-                [&](uint64_t seed) { Bustle(arguments, engine, seed).Run(); });
+  return RunAll(arguments, [&](uint64_t seed) { Bustle(arguments, engine, seed).Run(); });
 }
 
 }  // namespace

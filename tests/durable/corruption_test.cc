@@ -20,7 +20,6 @@ namespace {
 
 using base::MemoryFileSystem;
 
-constexpr unsigned kRunSecondsMax = 1200;
 constexpr uint64_t kRepairInverse = 4;  // of the damages that are also repaired
 constexpr uint64_t kCompactInverse = 10;
 
@@ -226,7 +225,7 @@ void Run(const Arguments& arguments, Engine* engine, uint64_t seed) {
 int Main(int argc, char** argv) {
   const Arguments arguments = ParseArguments(argc, argv, 2, 6);
   Engine* engine = EngineNamed(arguments.store);
-  return RunAll(arguments, kRunSecondsMax, [&](uint64_t seed) { Run(arguments, engine, seed); });
+  return RunAll(arguments, [&](uint64_t seed) { Run(arguments, engine, seed); });
 }
 
 }  // namespace

@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kRunSecondsMax = 300;
 constexpr int kRounds = 6;
 
 // LevelDB reads both endings, and so must we.
@@ -137,7 +136,7 @@ int Main(int argc, char** argv) {
   const Arguments arguments = ParseArguments(argc, argv, 20, 300);
   EngineNamed("leveldb");
   EngineNamed("weft");
-  return RunAll(arguments, kRunSecondsMax, [&](uint64_t seed) {
+  return RunAll(arguments, [&](uint64_t seed) {
     Exchange(arguments, seed);
     Bytes(arguments, seed);
   });

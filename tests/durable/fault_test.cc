@@ -27,7 +27,6 @@ using base::CrashKind;
 using base::FaultyFileSystem;
 using base::MemoryFileSystem;
 
-constexpr unsigned kRunSecondsMax = 60;
 constexpr int kWritersMax = 4;
 const std::string kDir = "/stores/db";
 
@@ -291,7 +290,7 @@ int Main(int argc, char** argv) {
   Engine* engine = EngineNamed(arguments.store);
   const bool enumerate = arguments.Has("--enumerate");
   const bool with_faults = arguments.store != "leveldb";  // which LevelDB does not always survive
-  return RunAll(arguments, kRunSecondsMax, [&](uint64_t seed) {
+  return RunAll(arguments, [&](uint64_t seed) {
     enumerate ? Enumerate(engine, seed) : Run(engine, with_faults, seed);
   });
 }

@@ -9,7 +9,6 @@
 namespace weft::durable {
 namespace {
 
-constexpr unsigned kRunSecondsMax = 300;
 constexpr uint64_t kRunsPerSequence = 8;
 
 void Run(const Arguments& arguments, Engine* engine, uint64_t seed) {
@@ -36,7 +35,7 @@ void Run(const Arguments& arguments, Engine* engine, uint64_t seed) {
 int Main(int argc, char** argv) {
   const Arguments arguments = ParseArguments(argc, argv, 24, 500);
   Engine* engine = EngineNamed(arguments.store);
-  return RunAll(arguments, kRunSecondsMax, [&](uint64_t seed) { Run(arguments, engine, seed); });
+  return RunAll(arguments, [&](uint64_t seed) { Run(arguments, engine, seed); });
 }
 
 }  // namespace
