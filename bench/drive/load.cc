@@ -71,8 +71,7 @@ Status Run::Open() {
     member.work = std::make_unique<LoadThread>(options_, member.stream.get(), &stop_);
     if (options_.rate) member.arrivals.emplace(*options_.rate, options_.seed, i, threads);
     const bool has_more = i < static_cast<uint32_t>(options_.more_sessions);
-    const uint64_t share =
-        options_.operations / threads + (i < options_.operations % threads ? 1 : 0);
+    const uint64_t share = (options_.operations + threads - 1 - i) / threads;
     Status status = member.work->Open(&target_, options_.sessions + (has_more ? 1 : 0),
                                       options_.operations == 0 ? UINT64_MAX : share);
     if (!status.ok()) return status;
@@ -144,6 +143,9 @@ void Run::Attend() {
     }
   }
   ended_ns_ = base::NowNs();
+  // Whoever ended before others had nothing in the slices since.
+  for (Member& member : members_) member.recorder->End(ended_ns_);
+  tell(events_.meanwhile);
   if (!has_begun) tell(events_.counting_begins);
   tell_slices();
   if (!has_ended) tell(events_.counting_ends);

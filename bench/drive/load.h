@@ -47,7 +47,7 @@ struct LoadEvents {
   std::function<void()> counting_begins = {};
   std::function<void(const SliceRow&, const base::Histogram& latency_ns)> slice_ended = {};
   std::function<void()> counting_ends = {};
-  std::function<void()> meanwhile = {};  // every 5 ms or so
+  std::function<void()> meanwhile = {};  // every 5 ms or so, and in the end
 };
 
 // Begins with the records that `space` has. `mix` must be valid, and the target must have its

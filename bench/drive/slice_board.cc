@@ -6,14 +6,6 @@
 #include "bench/harness/samples.h"
 
 namespace weft::bench {
-namespace {
-
-std::optional<double> P99Of(const base::Histogram& latency_ns) {
-  if (latency_ns.count() == 0) return std::nullopt;
-  return PercentileUs(latency_ns, 99);
-}
-
-}  // namespace
 
 void SliceBoard::HandOver(uint64_t slice, const SliceLatency& seen) {
   base::MutexLock lock(&mutex_);
@@ -25,7 +17,9 @@ void SliceBoard::HandOver(uint64_t slice, const SliceLatency& seen) {
   open.threads++;
   while (!open_.empty() && open_.front().threads == threads_) {
     auto& [all, writes] = open_.front().seen;
-    const auto read_p99_us = P99Of(all);
+    std::optional<double> read_p99_us, write_p99_us;
+    if (all.count() != 0) read_p99_us = PercentileUs(all, 99);
+    if (writes.count() != 0) write_p99_us = PercentileUs(writes, 99);
     all.Merge(writes);
     rows_.push_back({.at_s = static_cast<double>(rows_.size()) * slice_s_,
                      .seconds = slice_s_,
@@ -34,7 +28,7 @@ void SliceBoard::HandOver(uint64_t slice, const SliceLatency& seen) {
                      .p99_us = PercentileUs(all, 99),
                      .max_us = static_cast<double>(all.max()) * 1e-3,
                      .read_p99_us = read_p99_us,
-                     .write_p99_us = P99Of(writes)});
+                     .write_p99_us = write_p99_us});
     ended_.push_back({.row = rows_.back(), .latency_ns = std::move(all)});
     open_.pop_front();
   }

@@ -99,12 +99,14 @@ class Meters {
   void Start() {
     used_.clear();
     last_ns_ = base::NowNs();
+    due_ns_ = last_ns_ + slice_ns_;
     last_cpu_ = CpuOfThisProcess();
   }
   // Does nothing before a slice is over.
   void Read() {
     const uint64_t now_ns = base::NowNs();
-    if (now_ns < last_ns_ + slice_ns_) return;
+    if (now_ns < due_ns_) return;
+    due_ns_ += slice_ns_;
     const CpuSeconds cpu = CpuOfThisProcess();
     const double seconds = static_cast<double>(now_ns - last_ns_) * 1e-9;
     used_.push_back({(cpu - last_cpu_).total / seconds * 100,
@@ -120,7 +122,7 @@ class Meters {
   std::unique_ptr<GpuMeter> gpu_;
   std::string why_no_gpu_;
   std::vector<UsedSlice> used_;
-  uint64_t last_ns_ = 0;
+  uint64_t last_ns_ = 0, due_ns_ = 0;
   CpuSeconds last_cpu_;
 };
 

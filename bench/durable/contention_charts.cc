@@ -104,15 +104,21 @@ LineChart OverTime(const ContentionTable& table, uint32_t value_bytes, int taken
   return chart;
 }
 
+template <typename Range, typename Get>
+Figures Each(const Range& range, const Get& get) {
+  Figures figures;
+  for (const auto& one : range) figures.emplace_back(get(one));
+  return figures;
+}
+
 std::vector<LineChart> TailCharts(const ContentionTable& table) {
   std::vector<LineChart> charts;
   for (const uint32_t value_bytes : table.value_bytes) {
     charts.push_back(OverTime(table, value_bytes, table.taken.front(), "99th percentile of updates",
                               "us", [](const ContentionRun& run) {
-                                Figures figures;
-                                for (const SliceRow& slice : run.a.slices)
-                                  figures.push_back(slice.write_p99_us);
-                                return figures;
+                                return Each(run.a.slices, [](const SliceRow& slice) {
+                                  return slice.write_p99_us;
+                                });
                               }));
   }
   return charts;
@@ -124,25 +130,20 @@ std::vector<LineChart> CourseCharts(const ContentionTable& table) {
   const uint32_t value_bytes = has_256 ? 256 : table.value_bytes.front();
   const int taken = table.taken.front();
   std::vector<LineChart> charts;
-  charts.push_back(
-      OverTime(table, value_bytes, taken, "CPU time", "% of one CPU", [](const ContentionRun& run) {
-        Figures figures;
-        for (const UsedSlice& used : run.used) figures.emplace_back(used.cpu_percent);
-        return figures;
-      }));
-  charts.push_back(
-      OverTime(table, value_bytes, taken, "GPU", "% of the time", [](const ContentionRun& run) {
-        Figures figures;
-        for (const UsedSlice& used : run.used) figures.push_back(used.gpu_percent);
-        return figures;
-      }));
-  charts.push_back(
-      OverTime(table, value_bytes, taken, "Throughput", "op/s", [](const ContentionRun& run) {
-        Figures figures;
-        for (const SliceRow& slice : run.a.slices)
-          figures.emplace_back(static_cast<double>(slice.operations) / slice.seconds);
-        return figures;
-      }));
+  const auto add = [&](const char* title, const char* unit, const auto& figures) {
+    charts.push_back(OverTime(table, value_bytes, taken, title, unit, figures));
+  };
+  add("CPU time", "% of one CPU", [](const ContentionRun& run) {
+    return Each(run.used, [](const UsedSlice& used) { return used.cpu_percent; });
+  });
+  add("GPU", "% of the time", [](const ContentionRun& run) {
+    return Each(run.used, [](const UsedSlice& used) { return used.gpu_percent; });
+  });
+  add("Throughput", "op/s", [](const ContentionRun& run) {
+    return Each(run.a.slices, [](const SliceRow& slice) {
+      return static_cast<double>(slice.operations) / slice.seconds;
+    });
+  });
   return charts;
 }
 
@@ -166,6 +167,7 @@ nlohmann::json ToJson(const ContentionRun& run) {
                          {"compactions_by_device", run.compactions_by_device},
                          {"compactions_left_to_cpu", run.compactions_left_to_cpu}};
   if (const auto gpu = MeanGpu(run)) json["gpu_percent"] = *gpu;
+  json["slices"] = {{"operations", nlohmann::json::array()}};
   const auto or_null = [](const std::optional<double>& figure) {
     return figure ? nlohmann::json(*figure) : nlohmann::json();
   };

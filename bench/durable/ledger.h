@@ -59,9 +59,8 @@ class IdStream {
   base::Random random_;
 };
 
-// Reads the whole store in order, and a sample by key, and compares every byte with that of the
-// records' last versions; of each record `last` has its version + 1, or 0: it is not there.
-// kCorruption: what is wrong first.
+// Reads the whole store in order, and a sample by key. kCorruption: a byte is not that of the
+// record's last version. `last`: of each record its version + 1, or 0: it is not there.
 Status CheckRecords(Store* store, const RecordFormat& records, const std::vector<uint32_t>& last);
 
 class Ledger {

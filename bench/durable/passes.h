@@ -51,7 +51,6 @@ struct Pass {
 
 inline constexpr size_t kDurableBatch = 32;  // lookups of a MultiGet
 
-// What stands in the table alone.
 Result<PassResult> GetRandom(const PassInput& input);
 Result<PassResult> GetMissing(const PassInput& input);      // keys between those that are there
 Result<PassResult> MultiGetRandom(const PassInput& input);  // kDurableBatch at a time

@@ -199,7 +199,7 @@ Result<PassResult> ReadWhileWriting(const PassInput& input) {
     while (!stop.load(std::memory_order_relaxed) && writer.WriteOne()) ++written;
   });
   PassInput reading = input;
-  reading.seed += 4;
+  reading.seed += 4;  // other keys than readrandom's
   auto result = GetRandom(reading);
   stop = true;
   other.join();

@@ -1,4 +1,4 @@
-// An operation costs the client no allocations, and CPU time, which is printed.
+// An operation allocates nothing in the client. Its CPU time is printed.
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>

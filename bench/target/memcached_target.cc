@@ -139,10 +139,7 @@ Result<std::unique_ptr<Target>> OpenMemcached(const Address& address, const Targ
 Result<std::unique_ptr<Target>> StartMemcached(const PeerSpec& program,
                                                const TargetOptions& options,
                                                const RecordFormat& format) {
-  PeerOptions how;
-  how.memory_mb = options.memory_mb;
-  how.threads = options.threads;
-  how.cpus = options.cpus;
+  PeerOptions how{.memory_mb = options.memory_mb, .threads = options.threads, .cpus = options.cpus};
   const bool is_weft = program.name == "weft";
   if (is_weft) how.flags = options.weft_flags;
   if (!how.flags.empty()) how.patience_s = kCalibrationS;

@@ -148,11 +148,8 @@ Result<std::unique_ptr<Target>> StartRedis(const PeerSpec& program, const Target
       "{{path}} --bind 127.0.0.1 --port {{port}} --save {{empty}} --appendonly no"
       " --maxmemory {{memory_mb}}mb --maxmemory-policy {} --io-threads {{threads}}",
       options.scans ? "noeviction" : "allkeys-lru");
-  PeerOptions how;
-  how.memory_mb = options.memory_mb;
-  how.threads = options.threads;
-  how.cpus = options.cpus;
-  auto peer = Peer::Start(spec, how);
+  auto peer = Peer::Start(
+      spec, {.memory_mb = options.memory_mb, .threads = options.threads, .cpus = options.cpus});
   if (!peer) return peer.error();
   const Address address{"127.0.0.1", (*peer)->port(), ""};
   auto title = RedisTitle(address);

@@ -232,8 +232,8 @@ class ServerEnd {
   int fd_ = -1;
 };
 
-// Plays the server of a session, on records of one format. Of the sessions themselves each test
-// class has its own, made with server_->session_fd().
+// Plays the server of a session, on records of one format. Each test class makes its own sessions,
+// with server_->session_fd().
 class SessionTest : public testing::Test {
  protected:
   explicit SessionTest(RecordFormat format) : format_(std::move(format)) {}

@@ -14,7 +14,7 @@
 #include <utility>
 
 #include "base/check.h"
-#include "cache/entry.h"
+#include "cache/object_writer.h"
 #include "cache/store.h"
 #include "task/delete.h"
 
@@ -136,6 +136,7 @@ bool Carry(Session& session, const Resident& resident, Generation generation,
     if (!task::CompareAndSwap64(found.slot, found.word, moving)) return false;
     const task::Object* const object = session.ObjectAt(resident.location);
     task::TouchObject(object);
+    task::Touch(task::ValueOf(object), task::ValueBytes(object));
     ObjectLog& log = session.store().log();
     const uint32_t expiry = task::ExpiryOf(object);
     const uint32_t group = log.GroupOf(expiry == 0 ? 0 : expiry - session.now_s());

@@ -52,9 +52,8 @@ uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, u
   const uint32_t group = log.GroupOf(ttl_s);
   // What it replaces may be shown before it is published.
   const uint64_t floor = entry.present ? task::CasOf(session.log(), entry.location()) : 0;
-  if (!spec->has_cas &&
-      (session.store().keeps_versions() ||
-       !log.WouldRise(session.lane(), generation, group, bytes, floor))) {
+  if (!spec->has_cas && (session.store().keeps_versions() ||
+                         !log.WouldRise(session.lane(), generation, group, bytes, floor))) {
     spec->has_cas = true;
     spec->cas = log.NextVersion();
     bytes = SpecBytes(*spec);

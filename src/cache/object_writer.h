@@ -46,8 +46,8 @@ inline uint64_t SpecBytes(const ObjectSpec& spec) {
 // Writes it. REQUIRES: SpecBytes(spec) bytes at `at`.
 void WriteObject(task::Object* at, const ObjectSpec& spec);
 
-// Copies an object of `bytes` as it lies, without its place in a batch (kAccessUnseen) and a mark
-// that it is dead. Others may read it meanwhile, and note that.
+// Copies an object of `bytes` as it lies, except for kAccessUnseen and kAccessDead. Others may read
+// it meanwhile, and note that.
 void CopyObject(task::Object* to, const task::Object* from, uint64_t bytes);
 
 // The object as a spec, to be changed and written elsewhere; points into the object. Its place in a

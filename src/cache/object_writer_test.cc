@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
+#include <vector>
 
 #include "cache/cache_test_kit.h"
 
@@ -43,6 +45,26 @@ TEST(ObjectWriter, AgreesWithTheTasksOnEveryCombinationOfExtensions) {
         ASSERT_EQ(SpecBytes(read), bytes);
       }
     }
+  }
+}
+
+TEST(ObjectWriter, ACopyHasEverythingExceptThePlaceInABatchAndTheDeath) {
+  for (const uint32_t access : {0u, 0x7ffff7u, kAccessUnseen, kAccessDead, 0xffffffu}) {
+    ObjectSpec spec;
+    spec.key = "a key";
+    spec.head = "a value of more than one word";
+    spec.has_cas = true;
+    spec.cas = 77;
+    spec.access = access;
+    const uint64_t bytes = SpecBytes(spec);
+    std::vector<uint64_t> from(bytes / 8), to(bytes / 8 + 1, 5);
+    WriteObject(reinterpret_cast<task::Object*>(from.data()), spec);
+    auto* const copy = reinterpret_cast<task::Object*>(to.data());
+    CopyObject(copy, reinterpret_cast<const task::Object*>(from.data()), bytes);
+    EXPECT_EQ(copy->access, access & ~(kAccessUnseen | kAccessDead));
+    copy->access = access;
+    EXPECT_TRUE(std::equal(from.begin(), from.end(), to.begin()));
+    EXPECT_EQ(to.back(), 5u) << "nothing behind it";
   }
 }
 
