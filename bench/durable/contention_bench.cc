@@ -1,7 +1,6 @@
 // The whole store while other work takes a share of the CPUs: YCSB's fill and A on every store,
 // with what each second brought.
 
-#include <algorithm>
 #include <map>
 #include <optional>
 
@@ -11,6 +10,7 @@
 #include "bench/drive/load.h"
 #include "bench/durable/checked_target.h"
 #include "bench/durable/contention_charts.h"
+#include "bench/durable/ledger.h"
 #include "bench/durable/options.h"
 #include "bench/harness/cpu_load.h"
 #include "bench/meter/gpu_meter.h"
