@@ -427,16 +427,17 @@ TEST(Load, AConnectionThatClosesBehindAnAnswerEndsTheRun) {
 
 TEST(Load, AClosedLoopCarriesOutAsManyAsAskedFor) {
   for (const uint64_t operations : {1, 2, 1001}) {
-    const auto target = Echo(0);
+    const auto target = Echo(20'000);
     RecordSpace space(1000);
     int looks = 0;
-    auto figures = RunLoad(target.get(), SmallMix("ycsb-a"), &space,
-                           {.threads = 3, .depth = 7, .operations = operations},
-                           {.meanwhile = [&] { looks++; }});
+    const LoadOptions options{.threads = 3, .depth = 7, .operations = operations, .slice_s = 0.005};
+    auto figures =
+        RunLoad(target.get(), SmallMix("ycsb-a"), &space, options, {.meanwhile = [&] { looks++; }});
     ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
     EXPECT_EQ(figures->operations, operations);
     EXPECT_EQ(figures->outcomes.Total(), operations);
     EXPECT_GE(looks, 1);
+    EXPECT_GE(figures->slices.size(), 3u) << "also of those that some thread had nothing to do in";
   }
 }
 

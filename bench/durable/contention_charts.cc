@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/harness/line_chart.h"
 #include "bench/harness/report.h"
 #include "bench/harness/samples.h"
 
