@@ -7,7 +7,8 @@
 //           into 1,024 equal cells, so a cell is never wider than 1/1,024 of its values.
 // Units     the caller's. Values above kValueMax are counted as kValueMax.
 // Threads   one writer; merge the finished histograms of several.
-// Cost      a shift and an increment a value; 256 KiB a histogram.
+// Cost      a shift and an increment a value; 256 KiB a histogram. All else goes over the cells
+//           between the least value and the greatest, so an empty one costs nothing.
 // Source    the idea of HdrHistogram (G. Tene), with one fixed precision.
 #pragma once
 
@@ -25,6 +26,7 @@ class Histogram {
 
   Histogram() : cells_(kCells, 0) {}
 
+  // REQUIRES: times > 0
   void Record(uint64_t value, uint64_t times = 1) {
     if (value > kValueMax) value = kValueMax;
     cells_[CellOf(value)] += times;

@@ -73,6 +73,37 @@ TEST(Histogram, MergeEqualsRecordingTogether) {
   for (double p = 0; p <= 100; p += 0.5) ASSERT_EQ(a.Percentile(p), both.Percentile(p)) << p;
 }
 
+TEST(Histogram, MergingAnEmptyOneChangesNothing) {
+  Histogram a, empty;
+  a.Record(70, 2);
+  a.Merge(empty);
+  empty.Merge(Histogram());
+  EXPECT_EQ(a.count(), 2u);
+  EXPECT_EQ(a.min(), 70u);
+  EXPECT_EQ(a.max(), 70u);
+  EXPECT_EQ(empty.count(), 0u);
+  EXPECT_EQ(empty.Percentile(50), 0u);
+}
+
+TEST(Histogram, NothingIsLeftBehindAReset) {
+  std::mt19937_64 random(base::TestSeed(5));
+  Histogram h;
+  for (int round = 0; round < 20; ++round) {
+    const uint64_t least = random() >> 30, most = least + (random() >> 24);
+    for (const uint64_t value : {least, (least + most) / 2, most}) h.Record(value, 3);
+    h.Reset();
+    EXPECT_EQ(h.count(), 0u);
+    EXPECT_EQ(h.max(), 0u);
+    EXPECT_EQ(h.Mean(), 0);
+    Histogram wide = h;  // all cells lie between its least and its greatest value
+    wide.Record(0);
+    wide.Record(Histogram::kValueMax);
+    uint64_t counted = 0;
+    wide.ForEach([&](uint64_t, uint64_t times) { counted += times; });
+    EXPECT_EQ(counted, 2u) << least << " to " << most;
+  }
+}
+
 TEST(Histogram, TooLargeIsCountedAtTheTop) {
   Histogram h;
   h.Record(UINT64_MAX);
