@@ -16,6 +16,7 @@ cmake_minimum_required(VERSION 3.22)
 project(around LANGUAGES C CXX)
 add_subdirectory({root} weft EXCLUDE_FROM_ALL)
 add_executable(embeds embeds.cc)
+target_include_directories(embeds PRIVATE own)
 target_link_libraries(embeds PRIVATE weft_cache weft_lsm)
 add_executable(ported ported.cc)
 target_link_libraries(ported PRIVATE weft_leveldb_static)
@@ -23,10 +24,14 @@ target_link_libraries(ported PRIVATE weft_leveldb_static)
 # Neither compiles with Weft's own settings: -fno-rtti, and warnings as errors.
 EMBEDS = """
 #include <typeinfo>
+#include "base/clock.h"
 #include "weft/cache.h"
 #include "weft/db.h"
+#if __has_include("base/ascending_copy.h")
+#error "the headers inside Weft are in the way"
+#endif
 int main(int count, char**) {
-  int unused;
+  int unused = kOfThisProgram;
   auto cache = weft::Cache::Open({});
   auto db = weft::Db::Open({.create_if_missing = true}, "store");
   return cache && db ? typeid(count).name()[0] == 0 : 1;
@@ -63,6 +68,8 @@ class Subfolder(unittest.TestCase):
         for name, text in (("CMakeLists.txt", CMAKE.format(root=ROOT)),
                            ("embeds.cc", EMBEDS), ("ported.cc", PORTED)):
             (cls.source / name).write_text(text, encoding="utf-8")
+        (cls.source / "own/base").mkdir(parents=True)  # Weft has a base/clock.h too
+        (cls.source / "own/base/clock.h").write_text("constexpr int kOfThisProgram = 1;\n")
         cls.configured = subprocess.run(
             ["cmake", "-S", cls.source, "-B", cls.build, "-G", "Ninja"],
             capture_output=True, text=True, check=False)

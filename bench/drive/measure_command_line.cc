@@ -63,7 +63,7 @@ void AddTarget(CLI::App* app, TargetOptions* target) {
                   "durable stores: bytes of a memtable")
       ->capture_default_str();
   app->add_option("--background-threads", target->store.background_threads,
-                  "compaction threads of weft and rocksdb; LevelDB has one")
+                  "compaction threads; LevelDB has one")
       ->capture_default_str();
   app->add_option("--compaction-device", target->store.compaction_device,
                   "compaction device of weft: cuda:0, ... (default: the CPU)")

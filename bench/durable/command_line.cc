@@ -132,10 +132,10 @@ void DeclareContention(CLI::App* app, DurableArguments* a) {
 }
 
 constexpr const char* kNoWeft = "--stores does not include weft";
-constexpr const char* kOneThread = "LevelDB has one thread, and --stores includes no other store";
+constexpr const char* kOneThread = "no store of --stores has several";
 
-bool AskForLevelDbAlone(const std::vector<std::string>& stores) {
-  return !AsksFor(stores, "weft") && !AsksFor(stores, "rocksdb");
+bool HaveOneThread(const std::vector<std::string>& stores) {
+  return !stores.empty() && std::none_of(stores.begin(), stores.end(), HasBackgroundThreads);
 }
 
 UnheededRules<DurableArguments> DurableRules() {
@@ -170,7 +170,7 @@ UnheededRules<DurableArguments> DurableRules() {
        [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.stores, "rocksdb"); }},
       {{"--background-threads"},
        kOneThread,
-       [](const CLI::App&, const Arguments& a) { return AskForLevelDbAlone(a.durable.stores); }},
+       [](const CLI::App&, const Arguments& a) { return HaveOneThread(a.durable.stores); }},
       {{"--num"},
        kQuickTakesLess,
        [](const CLI::App&, const Arguments& a) {
@@ -213,7 +213,7 @@ UnheededRules<DurableArguments> ContentionRules() {
   return {
       {{"--background-threads"},
        kOneThread,
-       [](const CLI::App&, const Arguments& a) { return AskForLevelDbAlone(a.contention.stores); }},
+       [](const CLI::App&, const Arguments& a) { return HaveOneThread(a.contention.stores); }},
       {{"--compaction-device"},
        kNoWeft,
        [](const CLI::App&, const Arguments& a) { return !AsksFor(a.contention.stores, "weft"); }},

@@ -97,6 +97,11 @@ std::string AskVersion(uint16_t port) {
   return answer->substr(0, answer->find_last_not_of("\r\n") + 1);
 }
 
+bool Listens(uint16_t port) {
+  auto fd = Connect({"127.0.0.1", port, ""});
+  return fd.has_value() && close(*fd) == 0;
+}
+
 std::string EndOfLog(const std::string& path) {
   std::ifstream file(path);
   std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
@@ -123,8 +128,8 @@ Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOption
   peer->process_ = std::move(*process);
   const double looks = options.patience_s / kLookS;
   for (int i = 0; i < looks && !peer->process_->Ended(); ++i) {
-    peer->version_ = AskVersion(peer->port_);
-    if (!peer->version_.empty()) {
+    if (spec.answers_lines) peer->version_ = AskVersion(peer->port_);
+    if (spec.answers_lines ? !peer->version_.empty() : Listens(peer->port_)) {
       unlink(log_path.c_str());
       return peer;
     }

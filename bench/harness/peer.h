@@ -1,9 +1,9 @@
 // bench/harness/peer.h: a server that speaks memcached's protocol, whoever made it: how it starts,
 // where it listens, what it has used.
 //
-// To add a server, add a line to the table of peer.cc, or use --peer-command. It may have the words
-// {path} {port} {memory_mb} {threads} {connections}, and {empty} for a word without letters. A
-// server that speaks another protocol is up when it answers "version" at all.
+// A program with other flags than memcached's has a line in the table of peer.cc, or is given by
+// --peer-command. Its command may have the words {path} {port} {memory_mb} {threads} {connections},
+// and {empty} for a word without letters.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,8 @@ struct PeerSpec {
   std::string name;     // in reports: "weft", "memcached"
   std::string path;     // the program
   std::string command;  // template with placeholders; empty: by the program's name
+  // It is up when it answers "version" and a line's end with any line. False: when it listens.
+  bool answers_lines = true;
 };
 
 // How to start it.
@@ -35,12 +37,12 @@ struct PeerOptions {
 
 class Peer {
  public:
-  // Starts it on a free loopback port and waits until it answers "version". Returns kIoError, with
-  // the end of its log, if it does not come up.
+  // Starts it on a free loopback port and waits until it is up. Returns kIoError, with the end of
+  // its log, if that takes too long.
   static Result<std::unique_ptr<Peer>> Start(const PeerSpec& spec, const PeerOptions& options);
 
   const std::string& name() const { return name_; }
-  const std::string& version() const { return version_; }  // its own answer
+  const std::string& version() const { return version_; }  // its own answer, or ""
   const std::string& command_line() const { return command_line_; }
   uint16_t port() const { return port_; }
   Process& process() { return *process_; }

@@ -42,7 +42,7 @@ struct StoreSettings {
   std::string compaction_device = "cpu";       // weft only
 };
 
-// What a store reports of its background work since it was opened.
+// What a store reports of its background work since it was opened. Every store has the first two.
 struct StoreFigures {
   double table_bytes_written = 0;  // flushes and compactions
   double compaction_bytes_read = 0;
@@ -104,6 +104,8 @@ class Store {
 const std::vector<std::string>& StoreNames();
 // Its name in a report: "weft", "LevelDB 1.23".
 std::string StoreTitle(const std::string& name);
+// Whether it heeds StoreSettings::background_threads.
+bool HasBackgroundThreads(const std::string& name);
 // Why it can't be measured here; empty if it can.
 std::string WhyUnavailable(const std::string& name);
 // Opens it in `dir`, which is made if it is missing.

@@ -9,21 +9,22 @@ struct Kind {
   std::string name;
   Result<std::unique_ptr<Store>> (*open)(const StoreSettings&, const std::string&);
   std::string (*title)();
-  std::string missing;  // why it was left out of the build
+  bool has_background_threads;  // as many as the settings say
+  std::string missing = {};     // why it was left out of the build
 };
 
 std::vector<Kind> MakeKinds() {
   std::vector<Kind> kinds;
-  kinds.push_back({"weft", store_internal::OpenWeft, [] { return std::string("weft"); }, ""});
+  kinds.push_back({"weft", store_internal::OpenWeft, [] { return std::string("weft"); }, true});
 #ifdef WEFT_BENCH_HAS_LEVELDB
-  kinds.push_back({"leveldb", store_internal::OpenLevelDb, store_internal::LevelDbTitle, ""});
+  kinds.push_back({"leveldb", store_internal::OpenLevelDb, store_internal::LevelDbTitle, false});
 #else
-  kinds.push_back({"leveldb", nullptr, nullptr, "libleveldb-dev is not installed"});
+  kinds.push_back({"leveldb", nullptr, nullptr, false, "libleveldb-dev is not installed"});
 #endif
 #ifdef WEFT_BENCH_HAS_ROCKSDB
-  kinds.push_back({"rocksdb", store_internal::OpenRocksDb, store_internal::RocksDbTitle, ""});
+  kinds.push_back({"rocksdb", store_internal::OpenRocksDb, store_internal::RocksDbTitle, true});
 #else
-  kinds.push_back({"rocksdb", nullptr, nullptr, "librocksdb-dev is not installed"});
+  kinds.push_back({"rocksdb", nullptr, nullptr, true, "librocksdb-dev is not installed"});
 #endif
   return kinds;
 }
@@ -58,6 +59,11 @@ const std::vector<std::string>& StoreNames() {
 std::string StoreTitle(const std::string& name) {
   const Kind* kind = Find(name);
   return kind != nullptr && kind->title != nullptr ? kind->title() : name;
+}
+
+bool HasBackgroundThreads(const std::string& name) {
+  const Kind* kind = Find(name);
+  return kind != nullptr && kind->has_background_threads;
 }
 
 std::string WhyUnavailable(const std::string& name) {

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "bench/harness/unheeded.h"
+#include "bench/store/store.h"
 #include "bench/target/targets.h"
 
 namespace weft::bench {
@@ -33,9 +34,7 @@ const std::vector<Concern>& Concerns() {
        "servers",
        [](const std::string& spec) { return IsStarted(spec) || IsThere(spec); }},
       {{"--place", "--sync", "--block-cache", "--write-buffer"}, "durable stores", IsDurable},
-      {{"--background-threads"},
-       "weft and rocksdb",
-       [](const std::string& spec) { return spec == "weft" || spec == "rocksdb"; }},
+      {{"--background-threads"}, "durable stores with several", HasBackgroundThreads},
       {{"--compaction-device"}, "weft", [](const std::string& spec) { return spec == "weft"; }},
   };
   return all;

@@ -67,7 +67,7 @@ nlohmann::json DurableTarget::Settings() const {
           {"block_cache_bytes", store.block_cache_bytes},
           {"bloom_bits", store.bloom_bits},
           {"level1_bytes", name_ == "rocksdb" ? store.rocksdb_level1_bytes : store.level1_bytes},
-          {"background_threads", store.background_threads},
+          {"background_threads", HasBackgroundThreads(name_) ? store.background_threads : 1},
           {"compaction_device", name_ == "weft" ? store.compaction_device : "cpu"}};
 }
 

@@ -1,6 +1,6 @@
 // bench/target/target.h: a store under measurement, embedded or behind a socket, whoever made it.
 // Whoever adds a store implements Target and Session in a new file and names it in targets.cc
-// (bench/README.md, "Adding a store").
+// (docs/adding-a-store.md).
 //
 // A Session is one connection, or one thread's use of an embedded store. It is given operations and
 // reports outcomes, in any order, by their tags:
@@ -9,7 +9,7 @@
 //     ... wait until session->fd() may be read (or written, while wants_to_write()) ...
 //     session->Take(&outcomes)         appends what has been answered meanwhile
 //
-// A session checks what it reads (Record::Verify) and says kWrong; the load decides what follows.
+// A session checks what it reads (RecordFormat::Verify) and says kWrong; the load then decides.
 //
 // Threads   Target: NewSession, and the calls that describe it, from any thread. Session: one
 //           thread each; it must be gone before its target.

@@ -7,9 +7,13 @@
 //
 // It is the store that `weft serve` puts behind memcached's protocol, without the server.
 //
-// Threads   any thread may make any call at any time; each call is atomic for its key.
+// Threads   any thread may make any call at any time, except the destructor; each call is atomic
+//           for its key. Up to 1024 threads: one counts from its first call until it ends.
 // Memory    `memory_bytes` covers everything: objects, index and tables. When it is full, the
 //           coldest objects are dropped; with evict = false, stores fail with kNoMemory.
+// Errors    an Outcome for each key. Beside those that a call names, it may answer kBadKey, and
+//           kNoMemory to a thread beyond the 1024; its Clear does nothing. Append, Prepend,
+//           CompareAndSwap and the counters may also answer as Set does.
 // Cost      a Get touches one index line and the object's lines; MultiGet overlaps the waits of
 //           many lookups, and MultiView copies nothing.
 #pragma once
@@ -86,6 +90,9 @@ struct CacheStats {
 
 class Cache {
  public:
+  // kInvalidArgument: an option is out of range, as the message says. kIoError: the system gives
+  // no memory. REQUIRES: memory_bytes is at least 1 MiB, twice object_bytes_max, and twice the
+  // index of expected_items. object_bytes_max is from 1 KiB to 1 GiB. kSetAssociative has evict.
   static Result<std::unique_ptr<Cache>> Open(const CacheOptions& options);
   virtual ~Cache() = default;
 

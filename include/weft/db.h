@@ -50,8 +50,8 @@ struct KeyRange {
 // One lookup of MultiGet.
 struct DbLookup {
   std::string_view key;
-  std::string value;
-  Status status;  // ok, kNotFound or an error; kRetryLater: see ReadOptions::value_bytes_max
+  std::string value = {};
+  Status status = {};  // ok, kNotFound or an error; kRetryLater: see ReadOptions::value_bytes_max
 };
 
 class Db {
@@ -68,7 +68,8 @@ class Db {
   // reopened. An open during which files change starts over: damage counts only if it is found
   // twice in files that did not change.
   static Result<std::unique_ptr<Db>> OpenReadOnly(const DbOptions& options, const std::string& dir);
-  // Waits for running compactions to stop. Snapshots and iterators must be gone.
+  // Closes the store: waits for running compactions to stop, and syncs the log. Snapshots and
+  // iterators must be gone.
   virtual ~Db() = default;
 
   virtual Status Put(const WriteOptions& options, std::string_view key, std::string_view value) = 0;

@@ -60,7 +60,8 @@ struct DbOptions {
   // table whose filter is damaged is refused.
   bool paranoid_checks = false;
   FileSystem* file_system = PosixFileSystem();  // must outlive the store and not call it
-  std::shared_ptr<Logger> info_log;  // null: the file LOG in the store's folder; must not call it
+  // Must not call the store. Null: the file LOG in the store's folder.
+  std::shared_ptr<Logger> info_log = {};
 
   // Of the memtable, before it is written as a table. Up to 2 MiB more is reserved but unused.
   size_t write_buffer_size = 4u << 20;
@@ -68,14 +69,14 @@ struct DbOptions {
   // Open tables keep checked copies of their indexes and filters, instead of using them in place in
   // a mapped file. Damage to a file while it is open then hides no key.
   bool copy_indexes = false;
-  std::shared_ptr<BlockCache> block_cache;  // null: the store makes one of 8 MiB
-  size_t block_size = 4096;                 // before compression: of keys and values
-  int block_restart_interval = 16;          // keys between two that are stored whole
-  size_t max_file_size = 2u << 20;          // of a table; then the next is begun
+  std::shared_ptr<BlockCache> block_cache = {};  // null: the store makes one of 8 MiB
+  size_t block_size = 4096;                      // before compression: of keys and values
+  int block_restart_interval = 16;               // keys between two that are stored whole
+  size_t max_file_size = 2u << 20;               // of a table; then the next is begun
   Compression compression = Compression::kSnappy;
   int zstd_compression_level = 1;
   bool reuse_logs = false;  // append to the last manifest and log on opening
-  std::shared_ptr<const FilterPolicy> filter_policy;  // must not call the store
+  std::shared_ptr<const FilterPolicy> filter_policy = {};  // must not call the store
 
   // Weft's own.
   int background_threads = 0;         // that compact; 0: half of the cores, 1 to 4
@@ -98,8 +99,8 @@ struct DbOptions {
   // merging on the CPU waits for the disk. Meant for devices: a GPU reads and writes uncompressed
   // tables by itself where GPUDirect Storage is installed.
   bool compaction_direct_io = false;
-  std::vector<std::shared_ptr<EventListener>> listeners;
-  std::optional<ValueLifetime> lifetime;  // none: values live until they are deleted
+  std::vector<std::shared_ptr<EventListener>> listeners = {};
+  std::optional<ValueLifetime> lifetime = {};  // none: values live until they are deleted
 };
 
 class Snapshot;

@@ -276,7 +276,7 @@ constexpr Flag kTable[] = {
      TakePlan},
     {kPlaced, "--device", "LIST",
      "comma-separated devices that become gpu0, gpu1, ... of the plan: cpu (a separate thread), "
-     "opencl:N, cuda:N, auto or none; `weft devices` lists them (default none)",
+     "mirror, opencl:N, cuda:N, auto or none; `weft devices` lists them (default none)",
      TakeDevices},
     {kPlaced, "--device-batch-min", "NUM",
      "run batches of fewer queries in one stage on the CPU (default 64, or what the planner "
