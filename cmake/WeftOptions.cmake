@@ -33,11 +33,12 @@ endif()
 
 add_library(weft_flags INTERFACE)
 target_include_directories(weft_flags INTERFACE ${PROJECT_SOURCE_DIR}/include)
-# Another project that links Weft's libraries may have a folder base/ or cache/ of its own.
+# Another project that links Weft's libraries may have a folder base/ or cache/ of its own: neither
+# gets the other's.
 if(WEFT_DEVELOP)
   target_include_directories(weft_flags INTERFACE ${PROJECT_SOURCE_DIR}/src)
 else()
-  include_directories(${PROJECT_SOURCE_DIR}/src)
+  include_directories(BEFORE ${PROJECT_SOURCE_DIR}/src)
 endif()
 target_compile_features(weft_flags INTERFACE cxx_std_20)
 # nvcc knows none of these: src/processor/cuda has its own. They are Weft's alone: another project

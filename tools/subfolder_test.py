@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parent.parent
 CMAKE = """
 cmake_minimum_required(VERSION 3.22)
 project(around LANGUAGES C CXX)
+include_directories(own)
 add_subdirectory({root} weft EXCLUDE_FROM_ALL)
 add_executable(embeds embeds.cc)
-target_include_directories(embeds PRIVATE own)
 target_link_libraries(embeds PRIVATE weft_cache weft_lsm)
 add_executable(ported ported.cc)
 target_link_libraries(ported PRIVATE weft_leveldb_static)
@@ -95,6 +95,9 @@ class Subfolder(unittest.TestCase):
         for name in ("embeds", "ported"):
             with self.subTest(program=name):
                 self.ninja(f"CMakeFiles/{name}.dir/{name}.cc.o")
+
+    def test_weft_finds_its_own_headers_first(self):
+        self.ninja("weft/src/base/libweft_base.a")  # its clock.cc includes base/clock.h
 
     def test_weft_keeps_its_settings(self):
         own = [words for words in self.commands("embeds") if words[-1].endswith(".cxx")]

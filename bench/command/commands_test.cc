@@ -145,7 +145,7 @@ TEST(Commands, AnOptionThatDoesNothingBesideOthersIsRefused) {
       {"durable --stores weft --rocksdb-level1 5",
        "--rocksdb-level1: --stores does not include rocksdb"},
       {"contention --stores leveldb --background-threads 2",
-       "--background-threads: no store of --stores has several"},
+       "--background-threads: no store of --stores has several compaction threads"},
       {"compaction --direct", "--direct: neither --compaction-device nor --threads is given"},
       {"durable --quick --num 1000000", "--num: --quick uses less"},
       {"durable --quick --num 1000", ""},

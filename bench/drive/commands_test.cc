@@ -77,7 +77,8 @@ TEST(DriveCommands, AnOptionThatTheWorkloadsLeaveWithoutAUseIsRefused) {
   EXPECT_EQ(FaultOfLine("run --target weft --workload ycsb-a --rate 9 --batch 2"),
             "--batch: an open loop (--rate) begins operations when they are due");
   EXPECT_EQ(FaultOfLine("run --target leveldb --background-threads 2"),
-            "--background-threads: it is for durable stores with several, and no --target is one");
+            "--background-threads: it is for stores with several compaction threads, and no "
+            "--target is one");
 }
 
 TEST(DriveCommands, WhatAComparisonHasNoUseForIsRefused) {

@@ -132,7 +132,7 @@ void DeclareContention(CLI::App* app, DurableArguments* a) {
 }
 
 constexpr const char* kNoWeft = "--stores does not include weft";
-constexpr const char* kOneThread = "no store of --stores has several";
+constexpr const char* kOneThread = "no store of --stores has several compaction threads";
 
 bool HaveOneThread(const std::vector<std::string>& stores) {
   return !stores.empty() && std::none_of(stores.begin(), stores.end(), HasBackgroundThreads);

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/clock.h"
 #include "bench/harness/address.h"
 
 namespace weft::bench {
@@ -126,8 +127,8 @@ Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOption
   auto process = Process::Start(command, options.cpus, log_path);
   if (!process) return process.error();
   peer->process_ = std::move(*process);
-  const double looks = options.patience_s / kLookS;
-  for (int i = 0; i < looks && !peer->process_->Ended(); ++i) {
+  const uint64_t end_ns = base::NowNs() + static_cast<uint64_t>(options.patience_s * 1e9);
+  while (base::NowNs() < end_ns && !peer->process_->Ended()) {
     if (spec.answers_lines) peer->version_ = AskVersion(peer->port_);
     if (spec.answers_lines ? !peer->version_.empty() : Listens(peer->port_)) {
       unlink(log_path.c_str());
@@ -135,8 +136,9 @@ Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOption
     }
     usleep(static_cast<useconds_t>(kLookS * 1e6));
   }
-  return Status(Code::kIoError,
-                fmt::format("{} does not answer: {}", peer->command_line_, EndOfLog(log_path)));
+  const std::string end = EndOfLog(log_path);
+  unlink(log_path.c_str());
+  return Status(Code::kIoError, fmt::format("{} is not up: {}", peer->command_line_, end));
 }
 
 }  // namespace weft::bench

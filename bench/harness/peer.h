@@ -1,5 +1,5 @@
-// bench/harness/peer.h: a server that speaks memcached's protocol, whoever made it: how it starts,
-// where it listens, what it has used.
+// bench/harness/peer.h: a server, whoever made it: how it starts, where it listens, what it has
+// used.
 //
 // A program with other flags than memcached's has a line in the table of peer.cc, or is given by
 // --peer-command. Its command may have the words {path} {port} {memory_mb} {threads} {connections},
@@ -32,13 +32,13 @@ struct PeerOptions {
   int connections = 2048;
   std::vector<int> cpus = {};  // empty: any
   std::string flags = {};      // more flags, after those of its command: words without quotes
-  double patience_s = 10;      // until it answers
+  double patience_s = 10;      // until it is up
 };
 
 class Peer {
  public:
   // Starts it on a free loopback port and waits until it is up. Returns kIoError, with the end of
-  // its log, if that takes too long.
+  // its output, if that takes too long.
   static Result<std::unique_ptr<Peer>> Start(const PeerSpec& spec, const PeerOptions& options);
 
   const std::string& name() const { return name_; }

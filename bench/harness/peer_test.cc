@@ -4,16 +4,21 @@
 
 #include <fstream>
 
+#include "base/folder_test_kit.h"
+
 namespace weft::bench {
 namespace {
 
 TEST(Peer, WithoutLinesIsUpWhenItListens) {
-  const std::string script = testing::TempDir() + "weft_silent_server.py";
+  const base::TestFolder folder;
+  const std::string script = folder.path() + "/silent.py";
   std::ofstream(script) << "import socket, sys, time\n"
                            "server = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
-                           "time.sleep(3600)\n";
+                           "time.sleep(3)\n";
   PeerSpec spec = SpecFromPath("/usr/bin/python3", "{path} " + script + " {port}");
-  EXPECT_EQ(Peer::Start(spec, {.patience_s = 0.1}).error().code(), Code::kIoError);
+  const auto silent = Peer::Start(spec, {.patience_s = 600});  // until it has ended
+  ASSERT_FALSE(silent.has_value());
+  EXPECT_EQ(silent.error().code(), Code::kIoError);
   spec.answers_lines = false;
   auto peer = Peer::Start(spec, {.patience_s = 600});
   ASSERT_TRUE(peer.has_value()) << peer.error().ToString();

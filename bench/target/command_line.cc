@@ -34,7 +34,7 @@ const std::vector<Concern>& Concerns() {
        "servers",
        [](const std::string& spec) { return IsStarted(spec) || IsThere(spec); }},
       {{"--place", "--sync", "--block-cache", "--write-buffer"}, "durable stores", IsDurable},
-      {{"--background-threads"}, "durable stores with several", HasBackgroundThreads},
+      {{"--background-threads"}, "stores with several compaction threads", HasBackgroundThreads},
       {{"--compaction-device"}, "weft", [](const std::string& spec) { return spec == "weft"; }},
   };
   return all;

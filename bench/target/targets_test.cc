@@ -31,6 +31,7 @@ TargetOptions SmallOptions(bool multi_get) {
   options.multi_get = multi_get;
   options.scans = true;
   options.store.write_buffer_bytes = 1u << 20;
+  options.store.background_threads = 2;
   return options;
 }
 
@@ -84,6 +85,7 @@ TEST_P(Conformance, DoesWhatAModelDoes) {
     const auto target = Open(format);
     ASSERT_NE(target, nullptr);
     CheckTarget(target.get(), format, base::TestSeed());
+    if (GetParam().target.spec == "leveldb") EXPECT_EQ(target->Settings()["background_threads"], 1);
     if (HasFailure()) break;
   }
 }

@@ -12,8 +12,9 @@
 // Memory    `memory_bytes` covers everything: objects, index and tables. When it is full, the
 //           coldest objects are dropped; with evict = false, stores fail with kNoMemory.
 // Errors    an Outcome for each key. Beside those that a call names, it may answer kBadKey, and
-//           kNoMemory to a thread beyond the 1024; its Clear does nothing. Append, Prepend,
-//           CompareAndSwap and the counters may also answer as Set does.
+//           kNoMemory to a thread beyond the 1024. Such a thread's Clear does nothing. Append,
+//           Prepend, CompareAndSwap and the counters may also answer as Set does. Get throws
+//           std::bad_alloc if there is no memory for its value.
 // Cost      a Get touches one index line and the object's lines; MultiGet overlaps the waits of
 //           many lookups, and MultiView copies nothing.
 #pragma once
@@ -90,9 +91,10 @@ struct CacheStats {
 
 class Cache {
  public:
-  // kInvalidArgument: an option is out of range, as the message says. kIoError: the system gives
-  // no memory. REQUIRES: memory_bytes is at least 1 MiB, twice object_bytes_max, and twice the
-  // index of expected_items. object_bytes_max is from 1 KiB to 1 GiB. kSetAssociative has evict.
+  // kInvalidArgument: an option is out of range, as the message says. kNoMemory, kIoError: the
+  // system gives no memory, or no random numbers. REQUIRES: memory_bytes is at least 1 MiB, twice
+  // object_bytes_max, and twice the index of expected_items. object_bytes_max is from 1 KiB to 1
+  // GiB. kSetAssociative has evict.
   static Result<std::unique_ptr<Cache>> Open(const CacheOptions& options);
   virtual ~Cache() = default;
 

@@ -13,6 +13,14 @@
 namespace weft::base {
 namespace {
 
+using Cells = std::vector<std::pair<uint64_t, uint64_t>>;
+
+Cells CellsOf(const Histogram& h) {
+  Cells cells;
+  h.ForEach([&](uint64_t value, uint64_t times) { cells.emplace_back(value, times); });
+  return cells;
+}
+
 TEST(Histogram, EmptyAnswersZero) {
   Histogram h;
   EXPECT_EQ(h.count(), 0u);
@@ -78,11 +86,15 @@ TEST(Histogram, MergingAnEmptyOneChangesNothing) {
   a.Record(70, 2);
   a.Merge(empty);
   empty.Merge(Histogram());
-  EXPECT_EQ(a.count(), 2u);
+  EXPECT_EQ(CellsOf(a), (Cells{{70, 2}}));
   EXPECT_EQ(a.min(), 70u);
   EXPECT_EQ(a.max(), 70u);
-  EXPECT_EQ(empty.count(), 0u);
+  EXPECT_EQ(CellsOf(empty), Cells{});
   EXPECT_EQ(empty.Percentile(50), 0u);
+  empty.Merge(a);
+  EXPECT_EQ(CellsOf(empty), (Cells{{70, 2}}));
+  EXPECT_EQ(empty.min(), 70u);
+  EXPECT_EQ(empty.Mean(), 70);
 }
 
 TEST(Histogram, NothingIsLeftBehindAReset) {
@@ -94,13 +106,16 @@ TEST(Histogram, NothingIsLeftBehindAReset) {
     h.Reset();
     EXPECT_EQ(h.count(), 0u);
     EXPECT_EQ(h.max(), 0u);
-    EXPECT_EQ(h.Mean(), 0);
+    Histogram one = h;
+    one.Record(5);
+    EXPECT_EQ(one.min(), 5u);
+    EXPECT_EQ(one.Mean(), 5);
+    EXPECT_EQ(one.Percentile(0), 5u);
+    EXPECT_EQ(one.Percentile(100), 5u);
     Histogram wide = h;  // all cells lie between its least and its greatest value
     wide.Record(0);
     wide.Record(Histogram::kValueMax);
-    uint64_t counted = 0;
-    wide.ForEach([&](uint64_t, uint64_t times) { counted += times; });
-    EXPECT_EQ(counted, 2u) << least << " to " << most;
+    EXPECT_EQ(CellsOf(wide), (Cells{{0, 1}, {Histogram::kValueMax, 1}})) << least << " " << most;
   }
 }
 
@@ -109,14 +124,6 @@ TEST(Histogram, TooLargeIsCountedAtTheTop) {
   h.Record(UINT64_MAX);
   EXPECT_EQ(h.max(), Histogram::kValueMax);
   EXPECT_EQ(h.Percentile(50), Histogram::kValueMax);
-}
-
-using Cells = std::vector<std::pair<uint64_t, uint64_t>>;
-
-Cells CellsOf(const Histogram& h) {
-  Cells cells;
-  h.ForEach([&](uint64_t value, uint64_t times) { cells.emplace_back(value, times); });
-  return cells;
 }
 
 TEST(Histogram, ForEachVisitsWhatWasRecorded) {
