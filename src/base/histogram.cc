@@ -16,6 +16,7 @@ uint64_t Histogram::CellEnd(size_t cell) {
 
 void Histogram::Merge(const Histogram& other) {
   if (other.count_ == 0) return;
+  if (cells_.empty()) cells_.resize(kCells);
   const size_t last = CellOf(other.max_);
   for (size_t i = CellOf(other.min_); i <= last; ++i) cells_[i] += other.cells_[i];
   count_ += other.count_;

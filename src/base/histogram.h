@@ -7,8 +7,8 @@
 //           into 1,024 equal cells, so a cell is never wider than 1/1,024 of its values.
 // Units     the caller's. Values above kValueMax are counted as kValueMax.
 // Threads   one writer; merge the finished histograms of several.
-// Cost      a shift and an increment a value; 256 KiB a histogram. All else goes over the cells
-//           between the least value and the greatest, so an empty one costs nothing.
+// Cost      a shift and an increment a value; 256 KiB from the first value on. All else goes over
+//           the cells between the least value and the greatest, so an empty one costs nothing.
 // Source    the idea of HdrHistogram (G. Tene), with one fixed precision.
 #pragma once
 
@@ -24,11 +24,11 @@ class Histogram {
  public:
   static constexpr uint64_t kValueMax = (uint64_t{1} << 41) - 1;
 
-  Histogram() : cells_(kCells, 0) {}
-
   // REQUIRES: times > 0
   void Record(uint64_t value, uint64_t times = 1) {
     if (value > kValueMax) value = kValueMax;
+    if (cells_.empty()) [[unlikely]]
+      cells_.resize(kCells);
     cells_[CellOf(value)] += times;
     count_ += times;
     sum_ += static_cast<double>(value) * static_cast<double>(times);
@@ -69,7 +69,7 @@ class Histogram {
   }
   static uint64_t CellEnd(size_t cell);
 
-  std::vector<uint64_t> cells_;
+  std::vector<uint64_t> cells_;  // none before the first value
   uint64_t count_ = 0;
   double sum_ = 0;
   uint64_t min_ = UINT64_MAX;
