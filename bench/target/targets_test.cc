@@ -85,7 +85,8 @@ TEST_P(Conformance, DoesWhatAModelDoes) {
     const auto target = Open(format);
     ASSERT_NE(target, nullptr);
     CheckTarget(target.get(), format, base::TestSeed());
-    if (GetParam().target.spec == "leveldb") EXPECT_EQ(target->Settings()["background_threads"], 1);
+    const auto threads = target->Settings().value("background_threads", 1);
+    EXPECT_EQ(threads, HasBackgroundThreads(GetParam().target.spec) ? 2 : 1);
     if (HasFailure()) break;
   }
 }
