@@ -20,4 +20,8 @@ inline uint64_t ReadTicks() {
 // Nanoseconds of so many ticks. Measures the counter against the clock once, for 2 ms.
 uint64_t NsOfTicks(uint64_t ticks);
 
+// What it measures, over any clock and counter. It reads both together several times at either end,
+// and goes by the readings with the least time between: a pause in the midst of one spoils nothing.
+double MeasureNsPerTick(uint64_t (*now_ns)(), uint64_t (*read_ticks)());
+
 }  // namespace weft::base
