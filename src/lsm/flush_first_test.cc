@@ -35,23 +35,27 @@ class Compactions {
     for (std::thread& thread : threads_) thread.join();
   }
 
+  // How many come back within a while.
   int Moving() const {
-    std::vector<uint64_t> before;
-    for (const auto& rounds : rounds_) before.push_back(rounds);
+    const std::vector<uint64_t> before(rounds_.begin(), rounds_.end());
     SleepMs(50);
-    int moving = 0;
-    for (size_t i = 0; i < before.size(); i++) moving += rounds_[i] > before[i];
-    return moving;
+    return CountBack(before, 1);
   }
-  // Waits until so many move, for ten seconds at most.
-  bool Comes(int moving) const {
-    for (int i = 0; i < 200; i++) {
-      if (Moving() == moving) return true;
-    }
-    return false;
+  // Waits until so many came back twice: they gave way at least once after all that the caller did
+  // before. This writes the counters, too, so that whoever counts on sees what was done before.
+  void AwaitMoving(int threads) {
+    std::vector<uint64_t> before;
+    for (auto& rounds : rounds_) before.push_back(rounds.fetch_add(0));
+    while (CountBack(before, 2) < threads) SleepMs(1);
   }
 
  private:
+  int CountBack(const std::vector<uint64_t>& before, uint64_t times) const {
+    int threads = 0;
+    for (size_t i = 0; i < before.size(); i++) threads += rounds_[i] >= before[i] + times;
+    return threads;
+  }
+
   std::atomic<bool> stop_{false};
   std::vector<std::atomic<uint64_t>> rounds_;
   std::vector<std::thread> threads_;
@@ -60,13 +64,13 @@ class Compactions {
 TEST(FlushFirstTest, OneCompactionStandsStillWhileAFlushComputes) {
   FlushFirst flush_first(2, 2, false);
   Compactions compactions(&flush_first, 2);
-  EXPECT_TRUE(compactions.Comes(2));
+  compactions.AwaitMoving(2);
   for (int round = 0; round < 3; round++) {
     FlushFirst::Turn turn(&flush_first);
-    EXPECT_TRUE(compactions.Comes(1));
-    EXPECT_LE(compactions.Moving(), 1);  // and the other one goes on standing still
+    compactions.AwaitMoving(1);  // who comes back has found that the other one stands still
+    EXPECT_LE(compactions.Moving(), 1);
     turn.End();
-    EXPECT_TRUE(compactions.Comes(2));
+    compactions.AwaitMoving(2);
   }
 }
 
@@ -76,7 +80,7 @@ TEST(FlushFirstTest, NobodyWaitsWhereThereAreProcessorsForAllOrFlushesArePaced) 
   for (FlushFirst* flush_first : {&enough, &paced}) {
     FlushFirst::Turn turn(flush_first);
     Compactions compactions(flush_first, 2);
-    EXPECT_TRUE(compactions.Comes(2));
+    compactions.AwaitMoving(2);
   }
 }
 
@@ -88,10 +92,11 @@ TEST(FlushFirstTest, OneStandsStillWhereTurnsFollowEachOther) {
     { FlushFirst::Turn turn(&flush_first); }
     FlushFirst::Turn turn(&flush_first);
     if (round % 20 == 0) {
-      EXPECT_TRUE(compactions.Comes(1));
+      compactions.AwaitMoving(1);
+      EXPECT_LE(compactions.Moving(), 1);
     }
   }
-  EXPECT_TRUE(compactions.Comes(2));
+  compactions.AwaitMoving(2);
 }
 
 }  // namespace

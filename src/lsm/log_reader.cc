@@ -246,8 +246,8 @@ void LogReader::LookForLostSector() {
   for (size_t sector = at_ / kSectorBytes; sector * kSectorBytes < behind; ++sector) {
     const size_t begin = std::max(at_, sector * kSectorBytes);
     const size_t end = std::min((sector + 1) * kSectorBytes, block_.size());
-    const size_t before = block_.substr(0, end).find_last_not_of('\0');
-    const size_t zeros = std::max(begin, before == std::string_view::npos ? 0 : before + 1);
+    const size_t last = block_.substr(begin, end - begin).find_last_not_of('\0');
+    const size_t zeros = last == std::string_view::npos ? begin : begin + last + 1;
     if (zeros >= std::min(behind, end)) continue;
     misses_whole_sector_ = misses_whole_sector_ || zeros == begin;
     misses_sector_ = misses_sector_ || zeros == begin || end - zeros >= kLostBytesMin;

@@ -69,8 +69,7 @@ bool MayFollow(std::string_view block, size_t at) {
 // is wrong leads into them.
 bool ZerosBegin(std::string_view block, size_t at) {
   if (!AllZeros(block.substr(at, kHiddenBytes))) return false;
-  const size_t last = block.substr(0, at).find_last_not_of('\0');
-  return (last == std::string_view::npos ? 0 : last + 1) + kLostBytesMin > at;
+  return at < kLostBytesMin || !AllZeros(block.substr(at - kLostBytesMin, kLostBytesMin));
 }
 
 // What stands where in a block, and where the bad of it ends.

@@ -23,9 +23,9 @@ size_t SectorEnd(std::string_view block, size_t at) {
 // Whether the byte at `at` may have been lost, in a fragment that begins at `begin`.
 bool MayBeLost(std::string_view block, size_t begin, size_t at) {
   const size_t end = SectorEnd(block, at);
-  const size_t last = block.substr(0, end).find_last_not_of('\0');
   const size_t first = std::max(begin, at / kSectorBytes * kSectorBytes);
-  const size_t zeros = std::max(first, last == std::string_view::npos ? 0 : last + 1);
+  const size_t last = block.substr(first, end - first).find_last_not_of('\0');
+  const size_t zeros = last == std::string_view::npos ? first : first + last + 1;
   return at >= zeros && (zeros == first || end - zeros >= kLostBytesMin);
 }
 

@@ -4,8 +4,8 @@
 // anew for that. So what opens a table or makes one, and the folder's sync, is tried again.
 //
 // Threads   any at once; whoever waits sleeps.
-// Errors    those of the files behind. kRetryLater: so it was for a second, or until the store was
-//           being closed.
+// Errors    those of the files behind. kRetryLater: so it was each time, for a second or more, or
+//           until the store was being closed.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,6 @@
 #include <thread>
 #include <vector>
 
-#include "base/clock.h"
 #include "weft/file_system.h"
 
 namespace weft::lsm {
@@ -70,7 +69,8 @@ class PatientFiles final : public FileSystem {
   }
 
  private:
-  static constexpr uint64_t kPatienceNs = 1'000'000'000;
+  // Counted, not timed: while the machine stands still, nobody lets go of a descriptor.
+  static constexpr int kPausesMax = 50;
   static constexpr std::chrono::milliseconds kPause{20};
 
   static Code CodeOf(const Status& status) { return status.code(); }
@@ -84,9 +84,7 @@ class PatientFiles final : public FileSystem {
   template <typename Call>
   auto TryAgain(const Call& call) -> decltype(call()) {
     auto answer = call();
-    if (CodeOf(answer) != Code::kRetryLater) return answer;
-    const uint64_t end_ns = base::NowNs() + kPatienceNs;
-    while (CodeOf(answer) == Code::kRetryLater && base::NowNs() < end_ns) {
+    for (int pauses = 0; CodeOf(answer) == Code::kRetryLater && pauses < kPausesMax; pauses++) {
       if (!IsClosing()) std::this_thread::sleep_for(kPause);
       if (IsClosing()) break;
       answer = call();

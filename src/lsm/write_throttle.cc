@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
-
 namespace weft::lsm {
 
 namespace {
@@ -20,22 +18,22 @@ constexpr double kDebtPressureMax = 0.9;
 // Slower than this helps nobody.
 constexpr double kBytesPerSecondMin = 1 << 20;
 
-void SleepNs(uint64_t ns) {
+}  // namespace
+
+void ThrottleClock::Sleep(uint64_t ns) {
   timespec time{static_cast<time_t>(ns / 1'000'000'000u), static_cast<long>(ns % 1'000'000'000u)};
   nanosleep(&time, nullptr);
 }
 
-}  // namespace
-
 uint64_t WriteThrottle::DebtNs() const {
-  const uint64_t now = base::NowNs();
+  const uint64_t now = clock_.now_ns();
   const uint64_t free_at = free_at_ns_.load(std::memory_order_relaxed);
   return free_at > now ? free_at - now : 0;
 }
 
 uint64_t WriteThrottle::Wait(uint64_t bytes, uint64_t rate) {
   const uint64_t cost_ns = bytes * 1'000'000'000u / rate;
-  const uint64_t now = base::NowNs();
+  const uint64_t now = clock_.now_ns();
   const uint64_t end_max = now + kDebtNsMax;
   uint64_t free_at = free_at_ns_.load(std::memory_order_relaxed);
   uint64_t begin;
@@ -49,8 +47,8 @@ uint64_t WriteThrottle::Wait(uint64_t bytes, uint64_t rate) {
   if (until - now < kWaitNsMin) return 0;
   uint64_t at = now;
   do {
-    SleepNs(std::min(until - at, kWaitNsMax));
-    at = base::NowNs();
+    clock_.sleep_ns(std::min(until - at, kWaitNsMax));
+    at = clock_.now_ns();
   } while (is_large && at < until && this->rate() != kFree);
   return (at - now) / 1000;
 }

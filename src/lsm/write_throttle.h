@@ -21,11 +21,23 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/clock.h"
+
 namespace weft::lsm {
+
+// The time that a throttle goes by: tests give their own.
+struct ThrottleClock {
+  static void Sleep(uint64_t ns);
+
+  uint64_t (*now_ns)() = base::NowNs;
+  void (*sleep_ns)(uint64_t ns) = Sleep;
+};
 
 class WriteThrottle {
  public:
   static constexpr uint64_t kFree = 0;
+
+  explicit WriteThrottle(ThrottleClock clock = {}) : clock_(clock) {}
 
   // Bytes a second from now on; kFree: no limit.
   void Set(uint64_t bytes_per_second) { rate_.store(bytes_per_second, std::memory_order_relaxed); }
@@ -51,6 +63,7 @@ class WriteThrottle {
 
   uint64_t Wait(uint64_t bytes, uint64_t rate);
 
+  const ThrottleClock clock_;
   std::atomic<uint64_t> rate_{kFree};
   std::atomic<uint64_t> free_at_ns_{0};  // when what was admitted so far has passed
 };
