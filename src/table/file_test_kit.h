@@ -3,11 +3,13 @@
 // Threads   one thread at a time.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <random>
+#include <cstring>
 #include <string>
 #include <string_view>
 
+#include "base/random.h"
 #include "base/seed_test_kit.h"
 #include "weft/file_system.h"
 
@@ -42,11 +44,14 @@ class Strings {
  public:
   explicit Strings(uint64_t seed) : random_(seed) {}
 
-  uint64_t Below(uint64_t limit) { return random_() % limit; }
+  uint64_t Below(uint64_t limit) { return random_.Below(limit); }
   // Any bytes, `bytes` of them.
   std::string Bytes(size_t bytes) {
     std::string text(bytes, '\0');
-    for (char& c : text) c = static_cast<char>(random_());
+    for (size_t at = 0; at < bytes; at += sizeof(uint64_t)) {
+      const uint64_t word = random_.Next();
+      std::memcpy(text.data() + at, &word, std::min(bytes - at, sizeof word));
+    }
     return text;
   }
   // Text that halves under compression.
@@ -68,7 +73,7 @@ class Strings {
   }
 
  private:
-  std::mt19937_64 random_;
+  base::Random random_;
 };
 
 }  // namespace weft::table

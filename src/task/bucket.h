@@ -24,11 +24,10 @@ WEFT_FN u64 MatchTags(WEFT_GLOBAL const Bucket* bucket, u64 tag) {
 #if WEFT_VECTOR_MATCH
   Touch(bucket, sizeof(Bucket));
   // The tag is the top 16-bit lane of each slot: compare all lanes, keep the top byte's bit.
-  const __m256i wanted = _mm256_set1_epi16(static_cast<short>(tag));
-  const __m256i low = _mm256_load_si256(reinterpret_cast<const __m256i*>(&bucket->slots[0]));
-  const __m256i high = _mm256_load_si256(reinterpret_cast<const __m256i*>(&bucket->slots[4]));
-  const u32 low_bits = static_cast<u32>(_mm256_movemask_epi8(_mm256_cmpeq_epi16(low, wanted)));
-  const u32 high_bits = static_cast<u32>(_mm256_movemask_epi8(_mm256_cmpeq_epi16(high, wanted)));
+  const auto* lanes = reinterpret_cast<const WeftLanes*>(bucket->slots);
+  const WeftLanes wanted = WeftLanes{} + static_cast<unsigned short>(tag);
+  const u32 low_bits = WeftEqualLanes(lanes[0], wanted);
+  const u32 high_bits = WeftEqualLanes(lanes[1], wanted);
   return ((static_cast<u64>(high_bits) << 32) | low_bits) & 0x8080808080808080ul;
 #else
   u64 matches = 0;
