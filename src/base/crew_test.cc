@@ -3,10 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <chrono>
 #include <set>
 #include <thread>
 #include <vector>
+
+#include "base/clock.h"
 
 namespace weft::base {
 namespace {
@@ -60,16 +61,22 @@ TEST(Crew, LoopsWithinItems) {
 
 TEST(Crew, CountsWhatHelpersRan) {
   Crew alone(0, "helper"), crew(1, "helper");
-  const auto spin = [](size_t) {
-    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
-    while (std::chrono::steady_clock::now() < end) {
+  constexpr uint64_t kSpinNs = 5'000'000;
+  const auto spin = [] {
+    const uint64_t start_ns = ThreadCpuNs();
+    while (ThreadCpuNs() - start_ns < kSpinNs) {
     }
   };
-  alone.ForEach(4, spin);
+  alone.ForEach(4, [&](size_t) { spin(); });
   EXPECT_EQ(alone.cpu_ns(), 0u);
-  // However busy the machine is: some time the helper has an item.
-  for (int i = 0; i < 100 && crew.cpu_ns() == 0; i++) crew.ForEach(4, spin);
-  EXPECT_GT(crew.cpu_ns(), 0u);
+  // Each waits for the other: the helper has one, however busy the machine is.
+  std::atomic<int> here{0};
+  crew.ForEach(2, [&](size_t) {
+    here++;
+    while (here < 2) std::this_thread::yield();
+    spin();
+  });
+  EXPECT_GE(crew.cpu_ns(), kSpinNs);
 }
 
 }  // namespace

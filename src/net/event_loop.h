@@ -80,6 +80,9 @@ struct LoopOptions {
   int tick_ms = 100;
   // Connections that move no byte for this long are closed; 0: never.
   uint64_t idle_timeout_ms = 0;
+  // The loop's clock, for tests; null: the system's. While it stands still there are no ticks, and
+  // nobody becomes idle or stuck. A loop with nothing to do looks at it about once in tick_ms.
+  uint64_t (*clock_ms)() = nullptr;
 };
 
 // One connection as another thread sees it.

@@ -46,7 +46,54 @@ std::vector<std::unique_ptr<Listener>> UnixListener() {
 }
 
 constexpr uint64_t kNeverStuckMs = 600'000;
-constexpr uint64_t kSoonStuckMs = 200;
+
+// Whoever makes no use of its room for twenty ticks is stuck. No time passes but by PassTick.
+LoopOptions SoonStuck(Rooms* rooms, uint64_t stuck_ms = 200) {
+  LoopOptions options = With(rooms, stuck_ms);
+  options.clock_ms = StillClock;
+  return options;
+}
+
+// A client that sends and receives as soon as it can, and never blocks.
+class Talk {
+ public:
+  Talk(const SocketAddress& address, std::string text, size_t answer_bytes)
+      : peer_(address), text_(std::move(text)), answer_(answer_bytes, '\0') {}
+
+  // False: it could do nothing.
+  bool Go() {
+    const ssize_t sent =
+        send(peer_.fd(), text_.data() + sent_, text_.size() - sent_, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const bool fails = sent < 0 && errno != EAGAIN;
+    const ssize_t got =
+        recv(peer_.fd(), answer_.data() + got_, answer_.size() - got_, MSG_DONTWAIT);
+    ended_ |= fails || (got == 0 && got_ < answer_.size()) || (got < 0 && errno != EAGAIN);
+    sent_ += static_cast<size_t>(std::max<ssize_t>(sent, 0));
+    got_ += static_cast<size_t>(std::max<ssize_t>(got, 0));
+    return sent > 0 || got > 0;
+  }
+  bool ended() const { return ended_; }
+  bool all_sent() const { return sent_ == text_.size(); }
+  // What it has received. The clock goes on only while it can do nothing: it is never late. Others
+  // may do something before each tick.
+  std::string Finish(TestServer& server, const std::function<void()>& others = {}) {
+    for (int ticks = 0; ticks < 2000 && !ended_ && got_ < answer_.size();) {
+      if (Go()) continue;
+      if (others) others();
+      server.PassTick();
+      ++ticks;
+    }
+    return answer_.substr(0, got_);
+  }
+
+ private:
+  Peer peer_;
+  std::string text_;
+  std::string answer_;
+  size_t sent_ = 0;
+  size_t got_ = 0;
+  bool ended_ = false;
+};
 
 std::string NeedLine(size_t n) { return "need " + std::to_string(n) + "\n"; }
 
@@ -90,20 +137,21 @@ TEST_P(LoopRoomTest, UploadsThatDoNotFitTogetherAllFinish) {
 
 TEST_P(LoopRoomTest, UploadersThatStopStarveNobody) {
   Rooms rooms = SmallRooms(2 * kMiB);
-  TestServer server(GetParam(), With(&rooms, kSoonStuckMs));
-  std::vector<Peer> stalled;
-  const std::string all_but_one(299'999, 'x');
+  TestServer server(GetParam(), SoonStuck(&rooms), 1, UnixListener());
+  std::vector<Talk> stalled;
+  const std::string all_but_one = NeedLine(300'000) + std::string(299'999, 'x');
   for (int i = 0; i < 12; ++i) {
-    stalled.emplace_back(server.address());
-    ASSERT_TRUE(stalled.back().Send(NeedLine(300'000)));
-    send(stalled.back().fd(), all_but_one.data(), all_but_one.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    stalled.emplace_back(server.address(), all_but_one, 1);
+    ASSERT_TRUE(stalled.back().Go());
   }
+  const auto all_go = [&] {
+    for (Talk& peer : stalled) peer.Go();
+  };
   constexpr size_t kBytes = 1'000'000;
   for (int round = 0; round < 3; ++round) {
-    Peer honest(server.address());
-    ASSERT_TRUE(honest.Send(NeedLine(kBytes)));
-    ASSERT_TRUE(honest.Send(std::string(kBytes, 'x')));
-    EXPECT_EQ(honest.Receive(NeedAnswer(kBytes).size()), NeedAnswer(kBytes));
+    Talk honest(server.address(), NeedLine(kBytes) + std::string(kBytes, 'x'),
+                NeedAnswer(kBytes).size());
+    EXPECT_EQ(honest.Finish(server, all_go), NeedAnswer(kBytes));
   }
   EXPECT_LT(BufferBytes(server), 2 * kMiB + kTurnBytes);
   EXPECT_EQ(server.loop().Stats().shed_closed, server.handler().stuck);
@@ -113,35 +161,32 @@ TEST_P(LoopRoomTest, UploadersThatStopStarveNobody) {
 // Room for the longest there may be is given once, and stays until the line has come.
 TEST_P(LoopRoomTest, LongLinesWithoutAnEndTakeNoMoreThanTheRoom) {
   Rooms rooms = SmallRooms(2 * kMiB);
-  LoopOptions options = With(&rooms, kSoonStuckMs);
+  LoopOptions options = SoonStuck(&rooms);
   options.unknown_bytes_max = kMiB;
-  TestServer server(GetParam(), options);
+  TestServer server(GetParam(), options, 1, UnixListener());
   constexpr size_t kPeers = 60;
-  const std::string line(400'000, 'k');
-  std::vector<Peer> hostile;
-  for (size_t i = 0; i < kPeers; ++i) hostile.emplace_back(server.address());
-  std::vector<size_t> sent(kPeers, 0);
+  std::vector<Talk> hostile;
+  for (size_t i = 0; i < kPeers; ++i)
+    hostile.emplace_back(server.address(), std::string(400'000, 'k'), 1);
   size_t largest = 0;
   // Until all is sent that was taken, or its sender closed.
-  for (bool left = true; left;) {
-    left = false;
-    for (size_t i = 0; i < kPeers; ++i) {
-      if (sent[i] == line.size()) continue;
-      const ssize_t now = send(hostile[i].fd(), line.data() + sent[i], line.size() - sent[i],
-                               MSG_DONTWAIT | MSG_NOSIGNAL);
-      if (now > 0) sent[i] += static_cast<size_t>(now);
-      if (now < 0 && errno != EAGAIN) sent[i] = line.size();
-      left |= sent[i] < line.size();
+  const auto all_go = [&] {
+    bool left = false;
+    for (Talk& peer : hostile) {
+      peer.Go();
+      left |= !peer.ended() && !peer.all_sent();
     }
     largest = std::max(largest, BufferBytes(server));
-    usleep(500);
+    return left;
+  };
+  for (int ticks = 0; all_go(); ++ticks) {
+    ASSERT_LT(ticks, 5000);
+    server.PassTick();
   }
   for (int round = 0; round < 3; ++round) {
-    Peer honest(server.address());
-    ASSERT_TRUE(honest.Send(NeedLine(500'000)));
-    ASSERT_TRUE(honest.Send(std::string(500'000, 'x')));
-    EXPECT_EQ(honest.Receive(NeedAnswer(500'000).size()), NeedAnswer(500'000));
-    largest = std::max(largest, BufferBytes(server));
+    Talk honest(server.address(), NeedLine(500'000) + std::string(500'000, 'x'),
+                NeedAnswer(500'000).size());
+    EXPECT_EQ(honest.Finish(server, all_go), NeedAnswer(500'000));
   }
   EXPECT_LT(largest, 2 * kMiB + kTurnBytes);
   EXPECT_LT(server.handler().stuck, kPeers);
@@ -189,7 +234,7 @@ TEST_P(LoopRoomTest, RepliesThatNobodyReadsTakeNoMoreThanTheRoom) {
 
 TEST_P(LoopRoomTest, ReadersThatStopStarveNobody) {
   Rooms rooms = SmallRooms(3 * kMiB);
-  TestServer server(GetParam(), With(&rooms, kSoonStuckMs), 1, UnixListener());
+  TestServer server(GetParam(), SoonStuck(&rooms), 1, UnixListener());
   std::vector<Peer> hostile;
   for (int i = 0; i < 40; ++i) {
     hostile.emplace_back(server.address());
@@ -197,9 +242,8 @@ TEST_P(LoopRoomTest, ReadersThatStopStarveNobody) {
   }
   ASSERT_TRUE(Eventually([&] { return rooms.output.waiting() == 39; }));
   for (int round = 0; round < 3; ++round) {
-    Peer honest(server.address());
-    ASSERT_TRUE(honest.Send("big 2000000\n"));
-    EXPECT_EQ(honest.Receive(2'000'000).size(), 2'000'000u);
+    Talk honest(server.address(), "big 2000000\n", 2'000'000);
+    EXPECT_EQ(honest.Finish(server).size(), 2'000'000u);
   }
   // Not all hostile ones had to be closed before the honest one's turn came.
   EXPECT_GT(server.handler().stuck, 0u);
@@ -210,7 +254,7 @@ TEST_P(LoopRoomTest, ReadersThatStopStarveNobody) {
 // Whoever waits for its second reply still holds part of the first.
 TEST_P(LoopRoomTest, SecondRepliesThatNobodyReadsTakeNoMoreThanTheRoom) {
   Rooms rooms = SmallRooms(kMiB);
-  TestServer server(GetParam(), With(&rooms, kSoonStuckMs), 1, UnixListener());
+  TestServer server(GetParam(), SoonStuck(&rooms), 1, UnixListener());
   std::vector<Peer> hostile;
   size_t largest = 0;
   for (int i = 0; i < 60; ++i) {
@@ -219,33 +263,29 @@ TEST_P(LoopRoomTest, SecondRepliesThatNobodyReadsTakeNoMoreThanTheRoom) {
     largest = std::max(largest, rooms.output.used());
   }
   // They are closed, though they wait.
-  ASSERT_TRUE(Eventually([&] {
+  for (int ticks = 0; server.handler().stuck <= 2; ++ticks) {
+    ASSERT_LT(ticks, 500);
     largest = std::max(largest, rooms.output.used());
-    return server.handler().stuck > 2;
-  }));
-  Peer honest(server.address());
-  ASSERT_TRUE(honest.Send("big 900000\n"));
-  EXPECT_EQ(honest.Receive(900'000).size(), 900'000u);
+    server.PassTick();
+  }
+  Talk honest(server.address(), "big 900000\n", 900'000);
+  EXPECT_EQ(honest.Finish(server).size(), 900'000u);
   EXPECT_LT(largest, kMiB + kMiB / 2);
 }
 
 TEST_P(LoopRoomTest, WhoeverSendsOnAndReadsNothingIsStuckAllTheSame) {
   Rooms rooms = SmallRooms(kMiB);
-  TestServer server(GetParam(), With(&rooms, kSoonStuckMs), 1, UnixListener());
+  TestServer server(GetParam(), SoonStuck(&rooms), 1, UnixListener());
   Peer hostile(server.address());
   ASSERT_TRUE(hostile.Send("big 900000\ndrop 1000000000000\n"));
   ASSERT_TRUE(Eventually([&] { return rooms.output.used() > 0; }));
-  std::atomic<bool> stops = false;
-  std::thread sender([&] {
-    const std::string much(64 << 10, 'x');
-    while (!stops && hostile.Send(much)) usleep(1000);
-  });
-  Peer honest(server.address());
-  EXPECT_TRUE(honest.Send("big 900000\n"));
-  EXPECT_EQ(honest.Receive(900'000).size(), 900'000u);
+  const std::string much(64 << 10, 'x');
+  Talk honest(server.address(), "big 900000\n", 900'000);
+  const auto sends_on = [&] {
+    send(hostile.fd(), much.data(), much.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  };
+  EXPECT_EQ(honest.Finish(server, sends_on).size(), 900'000u);
   EXPECT_EQ(server.handler().stuck, 1u);
-  stops = true;
-  sender.join();
 }
 
 // How long others have waited is nothing to whoever only begins to hold some.
@@ -254,11 +294,7 @@ TEST_P(LoopRoomTest, WhoeverBeginsToHoldSomeIsNotClosedAtTheFirstLook) {
   output.bytes = output.lane_bytes = kMiB;
   output.tight_bytes = kMiB / 2;
   Rooms rooms{Room(Room::Options()), Room(output)};
-  TestServer server(GetParam(), With(&rooms, 1000), 1, UnixListener());
-  const auto ticks_pass = [&](uint64_t n) {
-    const uint64_t ticks = server.handler().ticks;
-    return Eventually([&] { return server.handler().ticks > ticks + n; });
-  };
+  TestServer server(GetParam(), SoonStuck(&rooms, 1000), 1, UnixListener());
   Peer old(server.address());
   ASSERT_TRUE(old.Send("big 1000000\n"));
   ASSERT_EQ(old.Receive(1'000'000).size(), 1'000'000u);
@@ -267,10 +303,10 @@ TEST_P(LoopRoomTest, WhoeverBeginsToHoldSomeIsNotClosedAtTheFirstLook) {
   Peer waits(server.address());
   ASSERT_TRUE(waits.Send("big 500000\n"));
   ASSERT_TRUE(Eventually([&] { return rooms.output.waiting() == 1; }));
-  ASSERT_TRUE(ticks_pass(150));
+  for (int i = 0; i < 150; ++i) server.PassTick();
   ASSERT_TRUE(old.Send("big 490000\n"));  // of the lane
   ASSERT_TRUE(Eventually([&] { return rooms.output.used() > kMiB; }));
-  ASSERT_TRUE(ticks_pass(3));
+  for (int i = 0; i < 3; ++i) server.PassTick();
   EXPECT_EQ(old.Receive(490'000).size(), 490'000u);
   EXPECT_EQ(server.handler().stuck, 0u);
   rooms.output.SetTaken(other, 0);

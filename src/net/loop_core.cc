@@ -79,7 +79,7 @@ Status LoopCore::Open() {
 }
 
 void LoopCore::UpdateClock() {
-  now_ms_ = CoarseMs();
+  now_ms_ = options_.clock_ms == nullptr ? CoarseMs() : options_.clock_ms();
   clock_ms_.Set(now_ms_);
 }
 

@@ -200,12 +200,27 @@ inline bool LineHandler::AnswerLine(Connection& connection, std::string_view lin
   return true;
 }
 
+// Waits up to ten seconds for `condition`; what it came to.
+inline bool Eventually(const std::function<bool()>& condition) {
+  for (int i = 0; i < 5000; ++i) {
+    if (condition()) return true;
+    usleep(2000);
+  }
+  return condition();
+}
+
+// Clocks for LoopOptions::clock_ms, so that no pause of a thread changes what a test sees. One
+// stands still except in TestServer::PassTick. Of the other one each turn of a loop takes 1 ms.
+inline std::atomic<uint64_t> test_clock_ms{1'000'000};
+inline uint64_t StillClock() { return test_clock_ms; }
+inline uint64_t TurnClock() { return ++test_clock_ms; }
+
 // Loops over one TCP listener on a free port, each on its thread, the first accepting.
 class TestServer {
  public:
   explicit TestServer(EventLoop::Kind kind, LoopOptions options = {}, size_t loop_count = 1,
                       std::vector<std::unique_ptr<Listener>> listeners = {})
-      : listeners_(std::move(listeners)) {
+      : tick_ms_(static_cast<uint64_t>(options.tick_ms)), listeners_(std::move(listeners)) {
     if (listeners_.empty()) {
       auto opened = Listener::OpenTcp({"127.0.0.1", 0}, {.backlog = 4096});
       EXPECT_TRUE(opened.has_value());
@@ -227,6 +242,7 @@ class TestServer {
     for (auto& loop : loops_) {
       threads_.emplace_back([&loop] { EXPECT_TRUE(loop->Run().ok()); });
     }
+    if (options.clock_ms == StillClock) EndTurn();  // the first tick is due a tick after Run began
   }
   ~TestServer() { Stop(0); }
 
@@ -235,25 +251,33 @@ class TestServer {
     for (auto& thread : threads_) thread.join();
     threads_.clear();
   }
+  // Lets a tick pass on StillClock. The one loop does first what there is to do for its peers, then
+  // what is due at the tick.
+  void PassTick() {
+    const uint64_t ticks = handler().ticks;
+    test_clock_ms += tick_ms_;
+    loop().Wake();
+    EXPECT_TRUE(Eventually([&] { return handler().ticks > ticks; }));
+    EndTurn();
+  }
   const SocketAddress& address(size_t i = 0) const { return listeners_[i]->address(); }
   EventLoop& loop(size_t i = 0) { return *loops_[i]; }
   LineHandler& handler(size_t i = 0) { return *handlers_[i]; }
 
  private:
+  // Until the one loop has ended the turn that it is in: it answers a wake in the next one.
+  void EndTurn() {
+    const uint64_t wakes = handler().wakes;
+    loop().Wake();
+    EXPECT_TRUE(Eventually([&] { return handler().wakes > wakes; }));
+  }
+
+  const uint64_t tick_ms_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::vector<std::unique_ptr<LineHandler>> handlers_;
   std::vector<std::unique_ptr<EventLoop>> loops_;
   std::vector<std::thread> threads_;
 };
-
-// Waits up to ten seconds for `condition`; what it came to.
-inline bool Eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 5000; ++i) {
-    if (condition()) return true;
-    usleep(2000);
-  }
-  return condition();
-}
 
 // The kinds that every test of a loop runs for.
 class LoopTest : public ::testing::TestWithParam<EventLoop::Kind> {

@@ -9,18 +9,21 @@
 
 namespace weft::planner {
 
+// Uniform in [0, 1]. In builds that are not optimised std::uniform_real_distribution takes several
+// times as long, for logarithms of its generator's range.
+inline double Unit(std::mt19937_64* random) { return static_cast<double>((*random)()) * 0x1p-64; }
+
 // What a batch of `queries` counts.
 inline WorkloadCounts Draw(const Profile& truth, uint32_t queries, std::mt19937_64* random) {
-  std::uniform_real_distribution<double> unit(0, 1);
   WorkloadCounts counts;
   counts.batches = 1;
   counts.queries = queries;
   counts.key_bytes = static_cast<uint64_t>(truth.key_bytes) * queries;
   for (uint32_t i = 0; i < queries; i++) {
-    const double draw = unit(*random);
+    const double draw = Unit(random);
     const bool reads = draw < truth.get_share;
     const bool deletes = !reads && draw < truth.get_share + truth.delete_share;
-    const bool misses = reads && unit(*random) >= truth.hit_share;
+    const bool misses = reads && Unit(random) >= truth.hit_share;
     counts.deletes += deletes;
     counts.stores += !reads && !deletes;
     counts.misses += misses;
@@ -44,14 +47,13 @@ class RandomQueries {
     for (; groups > 0; groups--) {
       profiler->Add(Draw(truth_, Profiler::kGroupQueries, &random_));
       for (uint32_t i = 0; i < Profiler::kGroupQueries / Profiler::kSampled; i++)
-        profiler->Take(truth_.zipf == 0 ? random_() % kKeys : zipf.Rank(unit_(random_)));
+        profiler->Take(truth_.zipf == 0 ? random_() % kKeys : zipf.Rank(Unit(&random_)));
     }
   }
 
  private:
   const Profile truth_;
   std::mt19937_64 random_;
-  std::uniform_real_distribution<double> unit_{0, 1};
 };
 
 }  // namespace weft::planner

@@ -102,11 +102,13 @@ def judge(words, name=None, preexec=None):
             status = start.stop()
             told = f"{words}: status {status}, {start.lines}"
             check(0 < status <= 125, told)
-            check_equal(len(start.lines), 1, told)
-            check("terminate called" not in start.lines[0] and "what()" not in start.lines[0], told)
-            check("std::" not in start.lines[0], told)
+            # A driver may take its time, above all the first time on a machine: that is told, too.
+            lines = [line for line in start.lines if "info: still opening " not in line]
+            check_equal(len(lines), 1, told)
+            check("terminate called" not in lines[0] and "what()" not in lines[0], told)
+            check("std::" not in lines[0], told)
             if name is not None:
-                check(name in start.lines[0], told)
+                check(name in lines[0], told)
             return False
         with start.connect() as client:
             reply = client.command(b"version\r\n")

@@ -43,9 +43,9 @@ namespace weft::processor {
 
 class Mirror {
  public:
-  // Both must outlive it.
-  Mirror(cache::Store* store, MirrorMemory* memory)
-      : store_(store), memory_(memory), log_(store, memory) {}
+  // Store and memory must outlive it.
+  Mirror(cache::Store* store, MirrorMemory* memory, RoundClocks clocks = {})
+      : store_(store), memory_(memory), log_(store, memory, clocks) {}
   ~Mirror();
 
   // Prepares marks and watching. kNoMemory.

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "base/clock.h"
-
 namespace weft::processor {
 namespace {
 
@@ -58,16 +56,16 @@ Status MirrorLog::Follow(const task::LogRef& log) {
   });
   begun_ = true;
   if (everything_fits() || !RoundIsOver()) return Status::Ok();
-  const uint64_t start_ns = base::ThreadCpuNs();
+  const uint64_t start_ns = clocks_.cpu_ns();
   Status status = EndRound();
-  const uint64_t took_ns = base::ThreadCpuNs() - start_ns;
+  const uint64_t took_ns = clocks_.cpu_ns() - start_ns;
   queries_ = 0;
-  round_ends_ns_ = base::NowNs() + kRestPerRound * took_ns;
+  round_ends_ns_ = clocks_.now_ns() + kRestPerRound * took_ns;
   return status;
 }
 
 bool MirrorLog::RoundIsOver() const {
-  return queries_ >= kUsesPerSegment * (segments_in_use_ + 1) && base::NowNs() >= round_ends_ns_;
+  return queries_ >= kUsesPerSegment * (segments_in_use_ + 1) && clocks_.now_ns() >= round_ends_ns_;
 }
 
 uint32_t MirrorLog::SegmentsOf(const Watched& state) const {

@@ -25,10 +25,17 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/clock.h"
 #include "cache/store.h"
 #include "processor/mirror/mirror_places.h"
 
 namespace weft::processor {
+
+// The clocks by which rounds rest: both in nanoseconds.
+struct RoundClocks {
+  uint64_t (*now_ns)() = base::NowNs;
+  uint64_t (*cpu_ns)() = base::ThreadCpuNs;
+};
 
 class MirrorLog {
  public:
@@ -36,9 +43,9 @@ class MirrorLog {
   static constexpr uint32_t kMovedShare = 32;
   static constexpr uint32_t kRestPerRound = 32;
 
-  // Both must outlive it.
-  MirrorLog(cache::Store* store, MirrorMemory* memory)
-      : store_(store), memory_(memory), places_(memory) {}
+  // Store and memory must outlive it.
+  MirrorLog(cache::Store* store, MirrorMemory* memory, RoundClocks clocks = {})
+      : store_(store), memory_(memory), clocks_(clocks), places_(memory) {}
 
   // kNoMemory.
   Status Open();
@@ -82,6 +89,7 @@ class MirrorLog {
 
   cache::Store* const store_;
   MirrorMemory* const memory_;
+  const RoundClocks clocks_;
   MirrorPlaces places_;
   std::vector<Segment> segments_;
   std::vector<Watched> watched_;  // have memory, and are open or not yet copied;

@@ -68,6 +68,33 @@ TEST(MirrorLog, FollowsAWorkingSetThatMoves) {
   EXPECT_EQ(reader.memory().held, 24u);
 }
 
+// Time passes only where the test says so, and each end of a round takes kEndNs.
+constexpr uint64_t kEndNs = 1000;
+uint64_t test_now_ns = 0;
+uint64_t test_cpu_ns = 0;
+constexpr RoundClocks kTestClocks = {[] { return test_now_ns; },
+                                     [] { return test_cpu_ns += kEndNs; }};
+
+TEST(MirrorLog, RestsAsLongAsARoundsEndTook) {
+  const auto store = FilledStore();
+  MirrorReader reader(store.get(), 24, kTestClocks);
+  std::mt19937_64 random(TestSeed());
+  ReadSome(&reader, &random, 0, 1000, 10);  // the first round ends at once
+  ReadSome(&reader, &random, 3000, 900, 100);
+  EXPECT_EQ(reader.counters().segments_sent_away, 0u) << "did not rest";
+  uint64_t gone = 0;
+  for (uint32_t round = 0; round < 16; round++) {
+    test_now_ns += MirrorLog::kRestPerRound * kEndNs - 1;
+    ReadSome(&reader, &random, 3000, 900, 20);
+    EXPECT_EQ(reader.counters().segments_sent_away, gone) << "rested for too short a time";
+    test_now_ns++;
+    ReadSome(&reader, &random, 3000, 900, 20);
+    EXPECT_LE(reader.counters().segments_sent_away, gone + 1) << "more than one segment of 24";
+    gone = reader.counters().segments_sent_away;
+  }
+  EXPECT_GT(gone, 8u) << "what is used for some rounds is wanted";
+}
+
 TEST(MirrorLog, EqualUseOfMoreThanFitsMovesNothing) {
   const auto store = FilledStore();
   MirrorReader reader(store.get(), 24);

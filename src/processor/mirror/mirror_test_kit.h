@@ -35,7 +35,8 @@ class StrictMemory final : public MirrorMemory {
   }
   Status NewLog(uint32_t segments, uint64_t segment_bytes) override {
     segment_bytes_ = segment_bytes;
-    log_.assign(segments * segment_bytes / 8, kGone);
+    log_.resize(segments * segment_bytes / 8);
+    std::memset(log_.data(), kGone, segments * segment_bytes);
     held_.assign(segments, false);
     resident_.assign(segments, 0);
     bases_.assign(segments, 0);
@@ -63,8 +64,7 @@ class StrictMemory final : public MirrorMemory {
     EXPECT_EQ(resident_[segment], 0u) << "dropped what is resident";
     held_[segment] = false;
     held--;
-    const uint64_t words = segment_bytes_ / 8;
-    std::fill_n(log_.begin() + static_cast<ptrdiff_t>(segment * words), words, kGone);
+    std::memset(log_.data() + segment * (segment_bytes_ / 8), kGone, segment_bytes_);
     return {};
   }
   Status CopyIndex(const task::Bucket* table, std::span<const uint64_t> numbers) override {
@@ -109,7 +109,7 @@ class StrictMemory final : public MirrorMemory {
   }
 
  private:
-  static constexpr uint64_t kGone = 0xdbdbdbdbdbdbdbdb;
+  static constexpr int kGone = 0xdb;  // each byte of what is not held
 
   const uint32_t segments_max_;
   std::vector<task::Bucket> buckets_;
@@ -184,16 +184,22 @@ class StepMirror {
   Mirror mirror_;
 };
 
+// A clock that stands still: what goes on for a while goes on, whatever the machine does meanwhile.
+inline uint64_t StandingNow() { return 0; }
+
+// Rounds do not rest, so that the queries alone say when one ends.
+inline constexpr RoundClocks kNoRest = {StandingNow, StandingNow};
+
 // A store's mirror, and one who reads there.
 class MirrorReader {
  public:
   static constexpr const char* kNone = "(not answered)";
 
-  MirrorReader(cache::Store* store, uint32_t segments_max)
+  MirrorReader(cache::Store* store, uint32_t segments_max, RoundClocks clocks = kNoRest)
       : store_(store),
         session_(store->NewSession()),
         memory_(segments_max),
-        mirror_(store, &memory_) {
+        mirror_(store, &memory_, clocks) {
     EXPECT_TRUE(mirror_.Open().ok());
   }
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/for_ever.h"
 #include "base/thread.h"
 #include "base/ticks.h"
+#include "processor/mirror/group_size.h"
 #include "processor/mirror/mirror.h"
 
 namespace weft::processor {
@@ -48,39 +48,19 @@ task::QueryJob QueryOf(const Part& part) {
   return query;
 }
 
-// How many queries go together where their owners could take some of them instead: as many as the
-// device needs about kGroupNs for. The fewer are its own, the more are left to take; but each group
-// has costs of its own. Where bringing the mirror up to date takes longer than the device, groups
-// grow: that is done once for all that go together.
-class GroupSize {
- public:
-  uint32_t sets() const { return sets_; }
-  // Groups that were found to be done together, of `queries`, have taken `ticks`, without the time
-  // behind the one before them.
-  void Learn(uint64_t queries, uint64_t ticks) {
-    const uint64_t full = uint64_t{sets_} * kSetQueries;
-    if (queries * 4 < full * 3) return;  // says nothing of a full one
-    const uint64_t ns = base::NsOfTicks(ticks) * full / queries;
-    if (ns > kGroupNs + kGroupNs / 4) sets_ = std::max(kSetsMin, sets_ - sets_ / 4);
-    if (ns < kGroupNs - kGroupNs / 4) sets_ = std::min(kSetsMax, sets_ + sets_ / 4);
-  }
-
- private:
-  static constexpr uint64_t kGroupNs = 100'000;
-  static constexpr uint32_t kSetsMin = 8;
-  static constexpr uint32_t kSetsMax = 1u << 20;
-
-  uint32_t sets_ = kSetsMin;
-};
-
 // The jobs that wait, and the thread that runs them; from Attach to Detach.
 //
 // Jobs are begun in their order, so of those that wait at most the first has parts under way.
 class Runner {
  public:
   // `is_behind`: what Processor::is_behind says, kept here.
-  Runner(MirrorDevice* device, cache::Store* store, std::atomic<bool>* is_behind)
-      : device_(device), store_(store), is_behind_(is_behind), mirror_(store, device) {}
+  Runner(MirrorDevice* device, cache::Store* store, uint64_t (*now_ns)(),
+         std::atomic<bool>* is_behind)
+      : device_(device),
+        store_(store),
+        now_ns_(now_ns),
+        is_behind_(is_behind),
+        mirror_(store, device, {.now_ns = now_ns}) {}
   // REQUIRES: it was not opened, or Stop has said true
   ~Runner() {
     if (thread_.joinable()) thread_.join();
@@ -105,14 +85,14 @@ class Runner {
 
   // Waits until all jobs that it has taken have ended. False: it was given up, and its thread waits
   // for the device, perhaps for ever.
-  bool Stop() {
+  bool Stop(int given_up_ms_max) {
     base::MutexLock lock(&mutex_);
     stopping_ = true;
     work_.NotifyAll();
     while (thread_.joinable() && !has_ended_) {
       if (!is_given_up_.load(std::memory_order_relaxed)) {
         ended_.Wait(&mutex_);
-      } else if (!ended_.WaitFor(&mutex_, kGivenUpMsMax)) {
+      } else if (!ended_.WaitFor(&mutex_, given_up_ms_max)) {
         return has_ended_;
       }
     }
@@ -172,8 +152,6 @@ class Runner {
   static constexpr uint64_t kObjectsNear = 8u << 20;
   // After having been behind in vain.
   static constexpr uint64_t kContentNs = 10'000'000'000;
-  // For the thread of a device that hangs: it may be about to look at what it was told.
-  static constexpr int kGivenUpMsMax = 1000;
 
   void Run() {
     for (uint32_t looks = 0;;) {
@@ -213,10 +191,12 @@ class Runner {
   void FollowIdly() {
     base::MutexLock lock(&following_);
     const bool was_behind = is_behind_->load(std::memory_order_relaxed);
+    // CatchUp came while this thread was on its way here: what was stored since is nobody's.
+    if (!was_behind && follow_until_ns_ == 0) return;
     const Result<bool> ready = FollowLocked();
     if (!ready) follow_until_ns_ = 0;
     if (!was_behind) return;
-    const uint64_t now_ns = base::NowNs();
+    const uint64_t now_ns = now_ns_();
     const bool lacks_objects = mirror_.bytes_behind() > kObjectsNear;
     if (ready && (mirror_.is_behind() || lacks_objects) && now_ns < behind_until_ns_) return;
     // They come faster than they are copied: so much is there.
@@ -226,8 +206,7 @@ class Runner {
 
   // Jobs that wait would wait for it to catch up: their owners do them.
   void FallBehind() {
-    if (!is_behind_->load(std::memory_order_relaxed))
-      behind_until_ns_ = base::NowNs() + kFollowForNs;
+    if (!is_behind_->load(std::memory_order_relaxed)) behind_until_ns_ = now_ns_() + kFollowForNs;
     is_behind_->store(true, std::memory_order_relaxed);
     EndWaiting();
   }
@@ -282,7 +261,7 @@ class Runner {
 
   void WaitForJobLocked() WEFT_REQUIRES(mutex_) {
     if (is_behind_->load(std::memory_order_relaxed)) return;
-    const bool follows = base::NowNs() < follow_until_ns_;
+    const bool follows = now_ns_() < follow_until_ns_;
     while (waiting_.empty() && !stopping_ && !is_given_up_.load(std::memory_order_relaxed)) {
       if (!follows) {
         work_.Wait(&mutex_);
@@ -300,7 +279,7 @@ class Runner {
   }
 
   void Begin(Group group) {
-    follow_until_ns_ = base::NowNs() + kFollowForNs;
+    follow_until_ns_ = now_ns_() + kFollowForNs;
     const uint64_t start = base::ReadTicks();
     Launch(std::move(group));
     spent_ += base::ReadTicks() - start;
@@ -328,7 +307,7 @@ class Runner {
       return false;
     }
     *is_behind = mirror_.is_behind();
-    *is_behind |= mirror_.bytes_behind() > kObjectsFar && base::NowNs() >= content_until_ns_;
+    *is_behind |= mirror_.bytes_behind() > kObjectsFar && now_ns_() >= content_until_ns_;
     if (!*ready || *is_behind) return false;
     is_behind_->store(false, std::memory_order_relaxed);
     std::vector<task::QueryJob> jobs;
@@ -407,6 +386,7 @@ class Runner {
 
   MirrorDevice* const device_;
   cache::Store* const store_;
+  uint64_t (*const now_ns_)();
   // Relaxed: it only says what is better. Written by the thread, and by CatchUp.
   std::atomic<bool>* const is_behind_;
   uint64_t behind_until_ns_ = 0;
@@ -436,14 +416,15 @@ class Runner {
 
 class MirroredProcessor final : public Processor {
  public:
-  explicit MirroredProcessor(std::unique_ptr<MirrorDevice> device) : device_(std::move(device)) {}
+  MirroredProcessor(std::unique_ptr<MirrorDevice> device, MirroredTimes times)
+      : device_(std::move(device)), times_(times) {}
   ~MirroredProcessor() override { Detach(); }
 
   const Description& description() const override { return device_->description(); }
   cache::PageSource* pages() override { return device_->pages(); }
 
   Status Attach(cache::Store* store) override {
-    auto runner = std::make_unique<Runner>(device_.get(), store, &is_behind_);
+    auto runner = std::make_unique<Runner>(device_.get(), store, times_.now_ns, &is_behind_);
     if (Status status = runner->Open(); !status.ok()) return status;
     base::MutexLock lock(&mutex_);
     runner_ = std::move(runner);
@@ -464,7 +445,7 @@ class MirroredProcessor final : public Processor {
       base::MutexLock lock(&mutex_);
       ended = std::move(runner_);
     }
-    if (ended == nullptr || ended->Stop()) return !is_kept_;
+    if (ended == nullptr || ended->Stop(times_.given_up_ms_max)) return !is_kept_;
     // Its thread is in an epoch of the store, and on the device.
     base::KeepForEver(std::shared_ptr<Runner>(std::move(ended)));
     is_kept_ = true;
@@ -484,6 +465,7 @@ class MirroredProcessor final : public Processor {
   }
 
   const std::unique_ptr<MirrorDevice> device_;
+  const MirroredTimes times_;
   std::atomic<bool> is_behind_{false};
   std::atomic<bool> is_kept_{false};  // a runner, which hangs
   base::Mutex mutex_;
@@ -492,8 +474,9 @@ class MirroredProcessor final : public Processor {
 
 }  // namespace
 
-std::unique_ptr<Processor> NewMirroredProcessor(std::unique_ptr<MirrorDevice> device) {
-  return std::make_unique<MirroredProcessor>(std::move(device));
+std::unique_ptr<Processor> NewMirroredProcessor(std::unique_ptr<MirrorDevice> device,
+                                                MirroredTimes times) {
+  return std::make_unique<MirroredProcessor>(std::move(device), times);
 }
 
 }  // namespace weft::processor

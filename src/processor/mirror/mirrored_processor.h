@@ -19,6 +19,7 @@
 
 #include <memory>
 
+#include "base/clock.h"
 #include "processor/mirror/mirror_device.h"
 
 namespace weft::processor {
@@ -27,6 +28,14 @@ namespace weft::processor {
 // side, and one ahead. The fewer it has, the more is left to take.
 inline constexpr uint32_t kSharedGroups = 3;
 
-std::unique_ptr<Processor> NewMirroredProcessor(std::unique_ptr<MirrorDevice> device);
+struct MirroredTimes {
+  // The clock by which it follows the store, and by which its mirror's rounds rest.
+  uint64_t (*now_ns)() = base::NowNs;
+  // For its thread to end once it was given up: it may be about to look at what it was told.
+  int given_up_ms_max = 1000;
+};
+
+std::unique_ptr<Processor> NewMirroredProcessor(std::unique_ptr<MirrorDevice> device,
+                                                MirroredTimes times = {});
 
 }  // namespace weft::processor

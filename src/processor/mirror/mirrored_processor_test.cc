@@ -80,7 +80,10 @@ class Hanging final : public MirrorWrapper {
 // One job is left: those that wait behind it end, and so does the processor's thread.
 TEST(MirroredProcessor, GivesUpADeviceThatHangs) {
   std::atomic<bool> has_begun{false};
-  const auto mirror = NewMirroredProcessor(std::make_unique<Hanging>(&has_begun));
+  // On a busy machine the thread may take long to end.
+  constexpr int kTenMinutesMs = 600'000;
+  const auto mirror = NewMirroredProcessor(std::make_unique<Hanging>(&has_begun),
+                                           {.given_up_ms_max = kTenMinutesMs});
   const auto store = cache::OpenStore();
   cache::Client client(store.get());
   client.Set("k", "v");
