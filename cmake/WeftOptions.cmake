@@ -11,7 +11,10 @@ option(WEFT_LTO "link-time optimisation" OFF)
 option(WEFT_CUDA "build the CUDA processor where a CUDA compiler is found" OFF)
 
 # Unchanged files cost nothing when a build folder is made anew. Optional: a fresh machine has none.
-find_program(WEFT_CCACHE ccache)
+# One that is installed later is for new folders: in this one it would compile everything again.
+if(NOT DEFINED CACHE{WEFT_CCACHE})
+  find_program(WEFT_CCACHE ccache)
+endif()
 if(WEFT_CCACHE)
   foreach(language C CXX)
     if(NOT CMAKE_${language}_COMPILER_LAUNCHER)

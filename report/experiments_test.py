@@ -90,7 +90,7 @@ class ExperimentTest(report_test.ReportTest):
     def test_each_experiment_has_its_figures(self):
         lines = [with_energy(line, 150) for line in efficiency()]
         lines += bandwidth() + oversubscription() + block_cache()
-        text = self.report(self.file(lines))
+        text = self.report(self.file(lines), painted=True)
         for part in ("one-thread", "all-hardware-threads"):
             for name in ("operations-per-joule", "throughput", "ipc", "branch-misses",
                          "cache-misses"):
@@ -162,7 +162,8 @@ class ExperimentTest(report_test.ReportTest):
         browser = layout.chromium()
         if browser is None:
             self.skipTest("no Chromium here (Debian's package is chromium)")
-        self.report(self.file(efficiency() + bandwidth() + oversubscription() + block_cache()))
+        lines = efficiency() + bandwidth() + oversubscription() + block_cache()
+        self.report(self.file(lines), painted=True)
         for width in layout.WIDTHS:
             self.assertEqual([], layout.check(browser, self.out / "report.html", width))
 

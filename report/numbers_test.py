@@ -82,7 +82,7 @@ class ErrorTest(report_test.ReportTest):
         without = self.file([Sample().line()], "without.jsonl")
         self.assertIn("--price-max: the power is unknown",
                       self.error(without, "--price-max", "2000"))
-        pages = [self.figure(self.report(without, *server, *more), "quick-cost")
+        pages = [self.figure(self.report(without, *server, *more, painted=True), "quick-cost")
                  for more in ((), ("--price-max", "6000"), ("--price-max", "2000"))]
         self.assertEqual(pages[0], pages[1])
         self.assertNotEqual(pages[0], pages[2])

@@ -29,16 +29,11 @@ using Servers = Quantity<struct ServerUnit>;  // whole ones
 using Share = Quantity<struct ShareUnit>;     // 0 to 1, not percent
 
 inline constexpr double kWattsInKilowatt = 1000;
-inline constexpr double kSecondsInHour = 3600;
 inline constexpr double kHoursInYear = 365 * 24;
 
 constexpr Kilowatts ToKilowatts(Watts power) { return Kilowatts(power.value() / kWattsInKilowatt); }
 constexpr Watts ToWatts(Kilowatts power) { return Watts(power.value() * kWattsInKilowatt); }
 constexpr Hours ToHours(Years time) { return Hours(time.value() * kHoursInYear); }
-constexpr Seconds ToSeconds(Hours time) { return Seconds(time.value() * kSecondsInHour); }
-constexpr Joules ToJoules(KilowattHours energy) {
-  return Joules(energy.value() * kWattsInKilowatt * kSecondsInHour);
-}
 
 constexpr KilowattHours operator*(Kilowatts a, Hours b) {
   return KilowattHours(a.value() * b.value());

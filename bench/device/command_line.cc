@@ -40,8 +40,7 @@ void DeclareDevice(CLI::App* app, DeviceArguments* a) {
 
 Status MeasureDevice(const DeviceArguments& a, Report& report) {
   DeviceOptions options = a.device;
-  options.repetitions = Or(a.common.repetitions, defaults::kRepetitions);
-  options.seed = a.common.seed;
+  SetCommon(a.common, defaults::kRepetitions, &options);
   if (a.quick) {
     options.objects = std::min(options.objects, defaults::kQuickObjects);
     options.batch = std::min(options.batch, defaults::kQuickDeviceBatch);
@@ -54,14 +53,10 @@ UnheededRules<DeviceArguments> DeviceRules() {
   return {
       {{"--objects"},
        kQuickTakesLess,
-       [](const CLI::App&, const Arguments& a) {
-         return a.quick && a.device.objects > defaults::kQuickObjects;
-       }},
+       [](const Arguments& a) { return a.quick && a.device.objects > defaults::kQuickObjects; }},
       {{"--batch"},
        kQuickTakesLess,
-       [](const CLI::App&, const Arguments& a) {
-         return a.quick && a.device.batch > defaults::kQuickDeviceBatch;
-       }},
+       [](const Arguments& a) { return a.quick && a.device.batch > defaults::kQuickDeviceBatch; }},
   };
 }
 

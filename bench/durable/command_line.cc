@@ -143,49 +143,39 @@ UnheededRules<DurableArguments> DurableRules() {
   return {
       {{"--strict", "--target"},
        "--stores has one store, so nothing is compared",
-       [](const CLI::App&, const Arguments& a) { return a.durable.stores.size() == 1; }},
+       [](const Arguments& a) { return a.durable.stores.size() == 1; }},
       {{"--reads"},
        "--benchmarks includes none that looks up",
-       [](const CLI::App&, const Arguments& a) {
-         return !AsksForPart(a.durable.benchmarks, "read");
-       }},
+       [](const Arguments& a) { return !AsksForPart(a.durable.benchmarks, "read"); }},
       {{"--syncs"},
        "--benchmarks does not include fillsync",
-       [](const CLI::App&, const Arguments& a) {
-         return !AsksForPart(a.durable.benchmarks, "fillsync");
-       }},
+       [](const Arguments& a) { return !AsksForPart(a.durable.benchmarks, "fillsync"); }},
       {{"--tail-seconds", "--tail-load"},
        "--benchmarks does not include tail",
-       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.benchmarks, "tail"); }},
+       [](const Arguments& a) { return !AsksFor(a.durable.benchmarks, "tail"); }},
       {{"--write-buffer", "--table", "--block-cache", "--bloom-bits", "--rocksdb-level1"},
        "--settings leveldb-defaults sets its own",
-       [](const CLI::App&, const Arguments& a) {
+       [](const Arguments& a) {
          return !AsksFor(a.durable.settings, "common") && !a.durable.settings.empty();
        }},
       {{"--level1", "--no-verify"},
        kNoWeft,
-       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.stores, "weft"); }},
+       [](const Arguments& a) { return !AsksFor(a.durable.stores, "weft"); }},
       {{"--rocksdb-level1"},
        "--stores does not include rocksdb",
-       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.durable.stores, "rocksdb"); }},
+       [](const Arguments& a) { return !AsksFor(a.durable.stores, "rocksdb"); }},
       {{"--background-threads"},
        kOneThread,
-       [](const CLI::App&, const Arguments& a) { return HaveOneThread(a.durable.stores); }},
+       [](const Arguments& a) { return HaveOneThread(a.durable.stores); }},
       {{"--num"},
        kQuickTakesLess,
-       [](const CLI::App&, const Arguments& a) {
-         return a.quick && a.durable.keys > defaults::kQuickKeys;
-       }},
+       [](const Arguments& a) { return a.quick && a.durable.keys > defaults::kQuickKeys; }},
       {{"--reads"},
        kQuickTakesLess,
-       [](const CLI::App&, const Arguments& a) {
-         return a.quick && a.durable.reads > defaults::kQuickKeys;
-       }},
+       [](const Arguments& a) { return a.quick && a.durable.reads > defaults::kQuickKeys; }},
       {{"--tail-seconds"},
        kQuickTakesLess,
-       [](const CLI::App&, const Arguments& a) {
-         return a.quick && a.durable.tail_s > defaults::kQuickTailS;
-       }},
+       [](const Arguments& a) { return a.quick && a.durable.tail_s > defaults::kQuickTailS; }},
   };
 }
 
@@ -194,17 +184,15 @@ UnheededRules<DurableArguments> CompactionRules() {
   return {
       {{"--compaction-device", "--threads", "--direct"},
        kNoWeft,
-       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.compaction.stores, "weft"); }},
+       [](const Arguments& a) { return !AsksFor(a.compaction.stores, "weft"); }},
       {{"--direct"},
        "neither --compaction-device nor --threads is given",
-       [](const CLI::App&, const Arguments& a) {
+       [](const Arguments& a) {
          return a.compaction.devices.empty() && a.compaction.threads.empty();
        }},
       {{"--scale"},
        kQuickTakesLess,
-       [](const CLI::App&, const Arguments& a) {
-         return a.quick && a.compaction.scale > defaults::kQuickScale;
-       }},
+       [](const Arguments& a) { return a.quick && a.compaction.scale > defaults::kQuickScale; }},
   };
 }
 
@@ -213,23 +201,19 @@ UnheededRules<DurableArguments> ContentionRules() {
   return {
       {{"--background-threads"},
        kOneThread,
-       [](const CLI::App&, const Arguments& a) { return HaveOneThread(a.contention.stores); }},
+       [](const Arguments& a) { return HaveOneThread(a.contention.stores); }},
       {{"--compaction-device"},
        kNoWeft,
-       [](const CLI::App&, const Arguments& a) { return !AsksFor(a.contention.stores, "weft"); }},
+       [](const Arguments& a) { return !AsksFor(a.contention.stores, "weft"); }},
       {{"--num"},
        kQuickTakesLess,
-       [](const CLI::App&, const Arguments& a) {
-         return a.quick && a.contention.keys > defaults::kQuickKeys;
-       }},
+       [](const Arguments& a) { return a.quick && a.contention.keys > defaults::kQuickKeys; }},
   };
 }
 
 Status MeasureContention(const DurableArguments& a, Report& report) {
   ContentionOptions options = a.contention;
-  options.repetitions = Or(a.common.repetitions, 1);
-  options.seed = a.common.seed;
-  SetTarget(a.common, &options);
+  SetCommon(a.common, 1, &options);
   if (a.quick) options.keys = std::min(options.keys, defaults::kQuickKeys);
   return RunContention(options, report);
 }
@@ -238,9 +222,7 @@ Status MeasureContention(const DurableArguments& a, Report& report) {
 
 Status MeasureDurable(const DurableArguments& a, Report& report) {
   DurableOptions options = a.durable;
-  options.repetitions = Or(a.common.repetitions, a.quick ? 1 : defaults::kDurableRepetitions);
-  options.seed = a.common.seed;
-  SetTarget(a.common, &options);
+  SetCommon(a.common, a.quick ? 1 : defaults::kDurableRepetitions, &options);
   if (a.quick) {
     options.keys = std::min(options.keys, defaults::kQuickKeys);
     options.reads = std::min(options.reads, defaults::kQuickKeys);
@@ -251,9 +233,7 @@ Status MeasureDurable(const DurableArguments& a, Report& report) {
 
 Status MeasureCompaction(const DurableArguments& a, Report& report) {
   CompactionOptions options = a.compaction;
-  options.repetitions = Or(a.common.repetitions, a.quick ? 1 : defaults::kDurableRepetitions);
-  options.seed = a.common.seed;
-  SetTarget(a.common, &options);
+  SetCommon(a.common, a.quick ? 1 : defaults::kDurableRepetitions, &options);
   if (a.quick) options.scale = std::min(options.scale, defaults::kQuickScale);
   return RunCompaction(options, report);
 }

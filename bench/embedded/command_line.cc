@@ -16,9 +16,7 @@ struct PrefetchArguments {
 
 EmbeddedOptions EmbeddedOptionsOf(const EmbeddedArguments& a) {
   EmbeddedOptions options = a.embedded;
-  options.repetitions = Or(a.common.repetitions, defaults::kRepetitions);
-  SetTurns(a.common, &options);
-  SetTarget(a.common, &options);
+  SetCommon(a.common, defaults::kRepetitions, &options);
   options.huge_pages = !a.small_pages;
   options.cpus = ParseCpuList(a.cpus);
   const std::vector<int> threads = ParseCpuList(a.threads);  // the same "1,2,4-8"
@@ -73,8 +71,7 @@ void DeclarePrefetch(CLI::App* app, PrefetchArguments* a) {
 
 Status MeasurePrefetch(const PrefetchArguments& a, Report& report) {
   PrefetchOptions options = a.prefetch;
-  options.repetitions = Or(a.common.repetitions, options.repetitions);
-  options.seed = a.common.seed;
+  SetCommon(a.common, options.repetitions, &options);
   options.cpus = ParseCpuList(a.cpus);
   return RunPrefetch(options, report);
 }
@@ -82,13 +79,13 @@ Status MeasurePrefetch(const PrefetchArguments& a, Report& report) {
 UnheededRules<EmbeddedArguments> EmbeddedRules() {
   return {{{"--target", "--strict"},
            "--threads has only one thread, which is the baseline",
-           [](const CLI::App&, const EmbeddedArguments& a) { return a.threads == "1"; }}};
+           [](const EmbeddedArguments& a) { return a.threads == "1"; }}};
 }
 
 UnheededRules<PrefetchArguments> PrefetchRules() {
   return {{{"--threads"},
            "--cpus has fewer CPUs, and each thread needs its own",
-           [](const CLI::App&, const PrefetchArguments& a) {
+           [](const PrefetchArguments& a) {
              const size_t cpus = ParseCpuList(a.cpus).size();
              return cpus != 0 && cpus < static_cast<size_t>(a.prefetch.threads);
            }}};

@@ -50,7 +50,8 @@ void Replace(std::string* text, const std::string& from, const std::string& to) 
     text->replace(at, from.size(), to);
 }
 
-std::vector<std::string> Command(const PeerSpec& spec, const PeerOptions& options, uint16_t port) {
+std::vector<std::string> Command(const PeerSpec& spec, const std::string& program,
+                                 const PeerOptions& options, uint16_t port) {
   std::istringstream words(TemplateFor(spec) + " " + options.flags);
   std::vector<std::string> command;
   for (std::string word; words >> word;) {
@@ -59,7 +60,7 @@ std::vector<std::string> Command(const PeerSpec& spec, const PeerOptions& option
       continue;
     }
     Replace(&word, "{empty}", "");
-    Replace(&word, "{path}", spec.path);
+    Replace(&word, "{path}", program);
     Replace(&word, "{port}", std::to_string(port));
     Replace(&word, "{memory_mb}", std::to_string(options.memory_mb));
     Replace(&word, "{threads}", std::to_string(options.threads));
@@ -116,12 +117,12 @@ PeerSpec SpecFromPath(const std::string& path, const std::string& command) {
 }
 
 Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOptions& options) {
-  if (access(spec.path.c_str(), X_OK) != 0)
-    return Status::FromErrno("server program " + spec.path, errno);
+  const auto program = FindProgram(spec.path);
+  if (!program) return program.error();
   std::unique_ptr<Peer> peer(new Peer);
   peer->name_ = spec.name;
   peer->port_ = FreePort();
-  const std::vector<std::string> command = Command(spec, options, peer->port_);
+  const std::vector<std::string> command = Command(spec, program.value(), options, peer->port_);
   peer->command_line_ = fmt::format("{}", fmt::join(command, " "));
   const std::string log_path = fmt::format("/tmp/weft-bench-{}-{}.log", spec.name, peer->port_);
   auto process = Process::Start(command, options.cpus, log_path);

@@ -19,7 +19,7 @@ namespace weft::bench {
 // What to start.
 struct PeerSpec {
   std::string name;     // in reports: "weft", "memcached"
-  std::string path;     // the program
+  std::string path;     // the program; without a slash its name, which PATH leads to
   std::string command;  // template with placeholders; empty: by the program's name
   // It is up when it answers "version" and a line's end with any line. False: when it listens.
   bool answers_lines = true;

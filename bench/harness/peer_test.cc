@@ -1,8 +1,10 @@
 #include "bench/harness/peer.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <string>
 
 #include "base/folder_test_kit.h"
 
@@ -23,6 +25,32 @@ TEST(Peer, WithoutLinesIsUpWhenItListens) {
   auto peer = Peer::Start(spec, {.patience_s = 600});
   ASSERT_TRUE(peer.has_value()) << peer.error().ToString();
   EXPECT_EQ((*peer)->version(), "");
+}
+
+TEST(Peer, MayBeNamedWithoutItsFolder) {
+  const base::TestFolder folder;
+  const std::string script = folder.path() + "/silent.py";
+  std::ofstream(script) << "import socket, sys, time\n"
+                           "server = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
+                           "time.sleep(600)\n";
+  PeerSpec spec = SpecFromPath("python3", "{path} " + script + " {port}");
+  spec.answers_lines = false;
+  auto peer = Peer::Start(spec, {.patience_s = 600});
+  ASSERT_TRUE(peer.has_value()) << peer.error().ToString();
+  EXPECT_EQ((*peer)->name(), "python3");
+  EXPECT_THAT((*peer)->command_line(), ::testing::MatchesRegex("/.*/python3 .*"));
+}
+
+TEST(Peer, SaysWhatItCannotStart) {
+  const base::TestFolder folder;
+  const std::string text = folder.path() + "/text";
+  std::ofstream(text) << "no program\n";
+  for (const std::string& name : {std::string("weft-no-such-server"), folder.path(), text}) {
+    const auto peer = Peer::Start(SpecFromPath(name), {});
+    ASSERT_FALSE(peer.has_value()) << name;
+    EXPECT_EQ(peer.error().code(), Code::kNotFound);
+    EXPECT_THAT(peer.error().message(), ::testing::HasSubstr(name));
+  }
 }
 
 }  // namespace

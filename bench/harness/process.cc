@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -43,7 +45,25 @@ uint64_t SmapsBytes(const std::string& pid, const std::string& name) {
   _exit(127);
 }
 
+bool MayBeRun(const std::string& path) {
+  struct stat status {};
+  return access(path.c_str(), X_OK) == 0 && stat(path.c_str(), &status) == 0 &&
+         S_ISREG(status.st_mode);
+}
+
 }  // namespace
+
+Result<std::string> FindProgram(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    if (MayBeRun(name)) return name;
+    return Status(Code::kNotFound, name + " is no program that may be run");
+  }
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path == nullptr ? "/usr/bin:/bin" : path);
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (MayBeRun(folder + "/" + name)) return folder + "/" + name;
+  return Status(Code::kNotFound, name + " is not installed: no such program in PATH");
+}
 
 Result<std::unique_ptr<Process>> Process::Start(const std::vector<std::string>& command,
                                                 const std::vector<int>& cpus,

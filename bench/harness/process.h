@@ -28,6 +28,10 @@ struct CpuSeconds {
   }
 };
 
+// Path of a program: itself if it has a slash, otherwise the first in PATH, as a shell finds it.
+// kNotFound: there is none that may be run.
+Result<std::string> FindProgram(const std::string& name);
+
 class Process {
  public:
   // Starts `command` on `cpus` (empty: any) with its output in `log_path`. The child dies with us.

@@ -41,18 +41,18 @@ void LeaveOut(CLI::App* app, std::initializer_list<const char*> names);
 // `given` if it is above 0, `otherwise` if not.
 inline int Or(int given, int otherwise) { return given > 0 ? given : otherwise; }
 
-// What all that run in turns take of the command line.
+// What a benchmark takes of the common ones: as many of them as its options have members for.
+// `repetitions`: unless the command line says how many.
 template <typename Options>
-void SetTurns(const CommonArguments& common, Options* options) {
-  if (common.seconds > 0) options->run_s = common.seconds;
-  if (common.warmup >= 0) options->warmup_s = common.warmup;
+void SetCommon(const CommonArguments& common, int repetitions, Options* options) {
+  options->repetitions = Or(common.repetitions, repetitions);
   options->seed = common.seed;
-}
-
-// And all that have a target.
-template <typename Options>
-void SetTarget(const CommonArguments& common, Options* options) {
-  if (common.target > 0) options->target = common.target;
+  if constexpr (requires { options->target; })
+    if (common.target > 0) options->target = common.target;
+  if constexpr (requires { options->run_s; }) {
+    if (common.seconds > 0) options->run_s = common.seconds;
+    if (common.warmup >= 0) options->warmup_s = common.warmup;
+  }
 }
 
 Result<Report> OpenReport(const CommonArguments& common, const std::string& command_line);

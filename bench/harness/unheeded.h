@@ -28,7 +28,7 @@ template <typename Arguments>
 struct UnheededRule {
   std::vector<const char*> options;
   const char* why;
-  bool (*is_unheeded)(const CLI::App& app, const Arguments& arguments);
+  bool (*is_unheeded)(const Arguments& arguments);
 };
 
 template <typename Arguments>
@@ -40,7 +40,7 @@ std::string UnheededOf(const CLI::App& app, const Arguments& arguments,
                        const UnheededRules<Arguments>& rules) {
   for (const UnheededRule<Arguments>& rule : rules) {
     for (const char* const option : rule.options) {
-      if (IsGiven(app, option) && rule.is_unheeded(app, arguments))
+      if (IsGiven(app, option) && rule.is_unheeded(arguments))
         return std::string(option) + ": " + rule.why;
     }
   }

@@ -88,7 +88,8 @@ std::optional<Watts> GpuMeter::Power() const {
   return Watts(milliwatts * 1e-3);
 }
 
-Result<std::unique_ptr<EnergySource>> GpuEnergy(int number, const Nvml* nvml, Seconds interval) {
+Result<std::unique_ptr<EnergySource>> GpuEnergy(int number, const Nvml* nvml, Seconds interval,
+                                                Seconds gap_max) {
   auto opened = GpuMeter::Open(number, nvml);
   if (!opened) return opened.error();
   std::unique_ptr<GpuMeter> gpu = std::move(*opened);
@@ -99,10 +100,12 @@ Result<std::unique_ptr<EnergySource>> GpuEnergy(int number, const Nvml* nvml, Se
     return Status(Code::kUnsupported, name + " reports neither its energy nor its power");
   const std::shared_ptr<GpuMeter> shared = std::move(gpu);
   return std::unique_ptr<EnergySource>(std::make_unique<PowerSampler>(
-      name + ", sampled power", interval, [shared, name]() -> Result<Watts> {
+      name + ", sampled power", interval,
+      [shared, name]() -> Result<Watts> {
         if (const auto power = shared->Power()) return *power;
         return Status(Code::kDeviceLost, name + " does not answer");
-      }));
+      },
+      gap_max));
 }
 
 GpuRunMeter::GpuRunMeter(int number, const Nvml* nvml) {

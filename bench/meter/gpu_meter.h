@@ -43,9 +43,10 @@ class GpuMeter {
 };
 
 // The energy of that GPU alone: from its counter, or from samples of its power, as Name says.
-// `interval`: between samples.
+// `interval`: between samples; `gap_max`: as PowerSampler's.
 Result<std::unique_ptr<EnergySource>> GpuEnergy(int number, const Nvml* nvml = nullptr,
-                                                Seconds interval = Seconds(0.1));
+                                                Seconds interval = Seconds(0.1),
+                                                Seconds gap_max = Seconds(0));
 
 // The same as a meter of a run. Readings: gpu_energy_j; gpu_busy, the mean share over the samples;
 // gpu_memory_bytes, the most that was seen.

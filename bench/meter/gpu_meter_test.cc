@@ -83,7 +83,7 @@ TEST(GpuMeter, EnergyByTheCounter) {
 TEST(GpuMeter, EnergyBySamplesWhereThereIsNoCounter) {
   const Nvml nvml = EmulatedNvml();
   gpu.energy_code = 3;  // not supported
-  auto energy = GpuEnergy(0, &nvml, Seconds(0.05));
+  auto energy = GpuEnergy(0, &nvml, Seconds(0.05), kAnyGap);
   ASSERT_TRUE(energy) << energy.error().ToString();
   EXPECT_EQ("nvml gpu 0 Emulated GPU, sampled power", (*energy)->Name());
   const double begin_s = NowS();

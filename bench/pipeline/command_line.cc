@@ -13,8 +13,7 @@ namespace {
 
 PipelineOptions PipelineOptionsOf(const PipelineArguments& a) {
   PipelineOptions options = a.pipeline;
-  options.repetitions = Or(a.common.repetitions, defaults::kRepetitions);
-  SetTurns(a.common, &options);
+  SetCommon(a.common, defaults::kRepetitions, &options);
   options.cpus = ParseCpuList(a.cpus);
   options.huge_pages = !a.small_pages;
   options.steal = a.steal == "on"    ? Stealing::kOn
@@ -129,34 +128,33 @@ bool HasPlanOfItsOwn(const std::vector<std::string>& plans) {
 
 // Of both.
 UnheededRules<PipelineArguments> PipelineRules() {
-  using App = CLI::App;
   using Arguments = PipelineArguments;
   return {
       {{"--cpus"},
        "it has more CPUs than --threads",
-       [](const App&, const Arguments& a) {
+       [](const Arguments& a) {
          return a.pipeline.threads > 0 &&
                 ParseCpuList(a.cpus).size() > static_cast<size_t>(a.pipeline.threads);
        }},
       {{"--batch-max"},
        "no --plan is given",
-       [](const App&, const Arguments& a) { return a.pipeline.plans.empty(); }},
+       [](const Arguments& a) { return a.pipeline.plans.empty(); }},
       {{"--batch-max"},
        "without --device every --plan has one stage",
-       [](const App&, const Arguments& a) {
+       [](const Arguments& a) {
          return a.pipeline.devices.empty() && !HasPlanOfItsOwn(a.pipeline.plans);
        }},
       {{"--no-learn"},
        "--plan auto is not given",
-       [](const App&, const Arguments& a) {
+       [](const Arguments& a) {
          return a.pipeline.plans.empty() || !AsksFor(a.pipeline.plans, "auto");
        }},
       {{"--steal"},
        "no --plan names a plan",
-       [](const App&, const Arguments& a) { return !HasPlanOfItsOwn(a.pipeline.plans); }},
+       [](const Arguments& a) { return !HasPlanOfItsOwn(a.pipeline.plans); }},
       {{"--plan"},
        "without --device every plan has one stage, which always runs",
-       [](const App&, const Arguments& a) {
+       [](const Arguments& a) {
          return a.pipeline.devices.empty() && !a.pipeline.plans.empty() &&
                 std::all_of(a.pipeline.plans.begin(), a.pipeline.plans.end(),
                             [](const std::string& plan) { return plan == "all"; });

@@ -181,18 +181,26 @@ TEST(PipelineBench, ThePlannerChoosesAndEveryReplyIsVerified) {
   options.plans = {"auto", kDevicePlan};
   options.devices = {"cpu"};
   options.learns = false;
-  options.run_s = 0.3;  // under a sanitizer on a busy machine it is chosen late
   Status status;
   RowsOf(options, &status);
   EXPECT_EQ(status.code(), Code::kInvalidArgument) << "without a calibration";
   options.calibration = CalibrationOfAFreeDevice(folder);
-  const auto lines = RowsOf(options, &status);
-  ASSERT_TRUE(status.ok()) << status.ToString();
-  ASSERT_EQ(lines.size(), 3u);
+  // Whoever does not get the cores runs for too short a time to choose, and for longer next.
+  std::vector<nlohmann::json> lines;
+  const auto has_chosen = [&lines] {
+    const std::string plan = lines[1]["details"]["chosen_plan"];
+    return plan.find("gpu0") != std::string::npos;
+  };
+  for (options.run_s = 0.1; options.run_s < 10; options.run_s *= 2) {
+    lines = RowsOf(options, &status);
+    ASSERT_TRUE(status.ok()) << status.ToString();
+    ASSERT_EQ(lines.size(), 3u);
+    if (has_chosen()) break;
+  }
   for (const auto& line : lines)
     EXPECT_EQ(line["details"]["verified_whole"], line["details"]["queries"]);
   const auto& chosen = lines[1]["details"];
-  EXPECT_NE(std::string(chosen["chosen_plan"]).find("gpu0"), std::string::npos);
+  EXPECT_TRUE(has_chosen()) << chosen["chosen_plan"];
   EXPECT_GE(chosen["plan_changes"], 1);
   EXPECT_EQ(chosen["last_plan_changes"].size(),
             std::min<size_t>(chosen["plan_changes"].get<size_t>(), planner::Planner::kChangesKept));

@@ -16,9 +16,7 @@ ServerOptions ServerOptionsOf(const ServerArguments& a, bool heavy) {
   if (options.subject.name == options.peer.name) options.subject.name += " (subject)";
   options.server_cpus = ParseCpuList(a.server_cpus);
   options.client_cpus = ParseCpuList(a.client_cpus);
-  options.repetitions = Or(a.common.repetitions, heavy ? 1 : defaults::kRepetitions);
-  SetTurns(a.common, &options);
-  SetTarget(a.common, &options);
+  SetCommon(a.common, heavy ? 1 : defaults::kRepetitions, &options);
   return options;
 }
 
@@ -144,12 +142,10 @@ CommandGroup ServerCommands() {
           MeasureServer,
           {{{"--get-share"},
             "multiget-100 has only GETs",
-            [](const CLI::App&, const Arguments& a) { return !AsksForPart(a.cases, "depth"); }}}),
+            [](const Arguments& a) { return !AsksForPart(a.cases, "depth"); }}}),
       PromiseCommand<Arguments>(
           "latency", "p50, p99, p99.9 at a fixed open-loop rate", DeclareLatency, MeasureLatency,
-          {{{"--load"},
-            "--rate is given",
-            [](const CLI::App& app, const Arguments&) { return IsGiven(app, "--rate"); }}}),
+          {{{"--load"}, "--rate is given", [](const Arguments& a) { return a.latency.rate > 0; }}}),
       PromiseCommand<Arguments>("scaling", "two workers compared with one", DeclareScaling,
                                 MeasureScaling),
       PromiseCommand<Arguments>("memory", "resident bytes an item", DeclareMemory, MeasureMemory),

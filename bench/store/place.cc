@@ -50,12 +50,4 @@ void Place::Sync() const {
   close(fd);
 }
 
-uint64_t BytesOfFiles(const std::string& dir, const std::string& suffix) {
-  uint64_t bytes = 0;
-  std::error_code error;
-  for (const auto& entry : std::filesystem::directory_iterator(dir, error))
-    if (entry.path().extension() == suffix) bytes += entry.file_size(error);
-  return bytes;
-}
-
 }  // namespace weft::bench

@@ -34,7 +34,4 @@ class Place {
   std::string dir_;
 };
 
-// Bytes of the files in a folder whose names end in `suffix`.
-uint64_t BytesOfFiles(const std::string& dir, const std::string& suffix);
-
 }  // namespace weft::bench

@@ -1,10 +1,6 @@
 #include "bench/target/memcached_target.h"
 
-#include <unistd.h>
-
 #include <charconv>
-#include <cstdlib>
-#include <sstream>
 
 #include <fmt/format.h>
 
@@ -151,15 +147,6 @@ Result<std::unique_ptr<Target>> StartMemcached(const PeerSpec& program,
   if (!how.flags.empty()) title += " " + how.flags;
   return std::unique_ptr<Target>(
       std::make_unique<MemcachedTarget>(address, options, format, title, std::move(*peer)));
-}
-
-Result<std::string> FindProgram(const std::string& name) {
-  if (name.find('/') != std::string::npos) return name;
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');)
-    if (access((folder + "/" + name).c_str(), X_OK) == 0) return folder + "/" + name;
-  return Status(Code::kNotFound, name + " is not installed: no such program in PATH");
 }
 
 }  // namespace weft::bench

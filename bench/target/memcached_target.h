@@ -27,7 +27,4 @@ Result<std::unique_ptr<Target>> StartMemcached(const PeerSpec& program,
                                                const TargetOptions& options,
                                                const RecordFormat& format);
 
-// Path of a program: itself if it has a slash, otherwise the first of PATH; kNotFound.
-Result<std::string> FindProgram(const std::string& name);
-
 }  // namespace weft::bench

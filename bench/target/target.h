@@ -1,6 +1,6 @@
 // bench/target/target.h: a store under measurement, embedded or behind a socket, whoever made it.
-// Whoever adds a store implements Target and Session in a new file and names it in targets.cc
-// (docs/adding-a-store.md).
+// An ordered embedded store implements Store instead (bench/store/store.h). Any other implements
+// Target and Session in a new file, which targets.cc names (docs/adding-a-store.md).
 //
 // A Session is one connection, or one thread's use of an embedded store. It is given operations and
 // reports outcomes, in any order, by their tags:

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/harness/process.h"
 #include "bench/target/durable_target.h"
 #include "bench/target/echo_target.h"
 #include "bench/target/memcached_target.h"

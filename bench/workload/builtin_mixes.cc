@@ -113,9 +113,4 @@ std::vector<std::string> YcsbOrder() {
           "ycsb-d",    "clear",  "ycsb-load", "ycsb-e"};
 }
 
-std::vector<OperationMix> OrderOf(const OperationMix& mix) {
-  if (mix.fills) return {mix};
-  return {FillOf(mix), mix};
-}
-
 }  // namespace weft::bench

@@ -39,7 +39,5 @@ inline constexpr std::string_view kClearStep = "clear";
 
 // Names of mixes and kClearStep, in the order of paper 002: fill, A, B, C, F, D, clear, fill, E.
 std::vector<std::string> YcsbOrder();
-// What must run for `mix` on an empty store: its fill and itself.
-std::vector<OperationMix> OrderOf(const OperationMix& mix);
 
 }  // namespace weft::bench

@@ -86,12 +86,6 @@ TEST(BuiltinMixes, OrdersBeginWithALoad) {
                                        "ycsb-d", "clear", "ycsb-load", "ycsb-e"));
   for (const std::string& step : YcsbOrder())
     EXPECT_TRUE(step == kClearStep || BuiltinMix(step)) << step;
-  const std::vector<OperationMix> order = OrderOf(*BuiltinMix("compaction-128"));
-  ASSERT_EQ(order.size(), 2u);
-  EXPECT_EQ(order[0].name, "compaction-128-load");
-  EXPECT_EQ(order[1].name, "compaction-128");
-  EXPECT_EQ(OrderOf(*BuiltinMix("ycsb-load")).size(), 1u);
-  EXPECT_EQ(OrderOf(*BuiltinMix("ycsb-c"))[0].name, "ycsb-load");
 }
 
 }  // namespace

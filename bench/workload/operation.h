@@ -36,7 +36,7 @@ struct Operation {
 enum class OutcomeKind : uint8_t {
   kDone,     // carried out; what was read is a value of that record, byte for byte
   kMissing,  // a read, or a delete of a store that can tell: it found no record
-  kRefused,  // the store declined, perhaps for lack of memory; nothing was changed
+  kRefused,  // the store declined, perhaps for lack of memory; the old value may be gone
   kWrong     // an answer that can't be: another record's value, a spoiled byte, keys out of order
 };
 
