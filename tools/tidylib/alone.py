@@ -1,9 +1,12 @@
 """Every file compiles alone: nobody has to know what to include before it.
 
 The build compiles files some at a time (cmake/WeftCompile.cmake), where one may lean on what
-another included. So the build proves only those that it compiles by themselves, and the headers
-that they include before anything else; the others are parsed here. Tests are left out: each would
-take as long as three others.
+another included. So the build proves only the first of them, where nothing is precompiled, and the
+header that each includes before anything else. The others are parsed here. Tests are left out: each
+would take as long as three others.
+
+A header is parsed together with a file that includes it anyway, in front of it: neither then sees
+what it would not have seen by itself.
 
 Cost: some tenths of a second for each file, on all cores (precompiled.py); nothing for one that
 passed before and whose text, compiler settings and included headers of ours are unchanged
@@ -34,14 +37,13 @@ END = "the file ends here"
 
 
 def compiled_files(tree, entry):
-    """The files of ours that a command of a build compiles, and whether it is but one."""
+    """The files of ours that a command of a build compiles, and how many of them it proves."""
     file = Path(entry["file"])
-    if file.parent.name != "Unity":
-        return [os.path.relpath(file, tree.root)], True
-    if not file.is_file():
-        return [], False
-    included = ANY_INCLUDE.findall(file.read_text())
-    return [os.path.relpath(name, tree.root) for name in included], False
+    names = [file]
+    if file.parent.name == "Unity":
+        names = ANY_INCLUDE.findall(file.read_text()) if file.is_file() else []
+    return ([os.path.relpath(name, tree.root) for name in names],
+            int(" -include " not in entry["command"]))
 
 
 class Settings:
@@ -53,9 +55,9 @@ class Settings:
         database = tree.root / "build/release/compile_commands.json"
         for entry in json.loads(database.read_text()) if database.is_file() else []:
             flags = self.kept(shlex.split(entry["command"]))
-            files, by_itself = compiled_files(tree, entry)
-            for file in files:
-                if not by_itself:
+            files, proved = compiled_files(tree, entry)
+            for number, file in enumerate(files):
+                if number >= proved:
                     self.of_file[file] = flags
                 # Of several programs in a folder, the one with the most flags knows most libraries.
                 folder = os.path.dirname(file)
@@ -127,12 +129,13 @@ def digest(tree, path, flags):
     return hashlib.sha256(state.encode()).hexdigest()
 
 
-def compile_alone(tree, path, flags):
-    """Returns the compiler's first complaint, or None."""
+def compile_alone(tree, paths, flags):
+    """The compiler's first complaint about one file, or some behind each other; None if none."""
     # A header as the main file draws a warning about #pragma once; a line including it does not.
     # The error in the end spares the compiler to expand what templates the file uses, which takes
     # it three times as long as parsing.
-    text = f'#include "{tree.root / path}"\nstatic_assert(false, "{END}");\n'
+    text = "".join(f'#include "{tree.root / path}"\n' for path in paths)
+    text += f'static_assert(false, "{END}");\n'
     result = subprocess.run([*flags, "-fsyntax-only", "-Wfatal-errors", "-x", "c++", "-"],
                             cwd=tree.root, text=True, input=text, capture_output=True)
     for line in result.stderr.split("\n"):
@@ -141,13 +144,38 @@ def compile_alone(tree, path, flags):
     return result.stderr.strip().split("\n")[0] or "the compiler did not reach its end"
 
 
+def together(jobs, precompiled):
+    """Lists of jobs to compile as one: whatever stands before a file there it includes itself."""
+    lists = []
+    # Headers that include the most come first: they are the last in a row of headers.
+    for path, flags in sorted(jobs, key=lambda job: (job[0].endswith(".h"),
+                                                     -len(precompiled.ours[job[0]]), job[0])):
+        ahead = precompiled.flags_for(path, flags)
+        fitting = next((each for each, of_all in lists if ahead == of_all and
+                        path in precompiled.ours[each[0][0]]), None)
+        if fitting is not None and path.endswith(".h"):
+            fitting.insert(0, (path, flags))
+        else:
+            lists.append(([(path, flags)], ahead))
+    return lists
+
+
 def compile_all(tree, jobs, folder):
-    """compile_alone() for each (path, flags), in their order."""
+    """The compiler's first complaint about each (path, flags) that it has one about."""
     with tempfile.TemporaryDirectory(dir=folder) as made, \
             ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         precompiled = Precompiled(tree, jobs, Path(made))
-        return list(pool.map(lambda job: compile_alone(
-            tree, job[0], [*job[1], *precompiled.flags_for(*job)]), jobs))
+
+        def complaints(of):
+            some, ahead = of
+            if len(some) > 1 and not compile_alone(tree, [path for path, _ in some],
+                                                   [*some[-1][1], *ahead]):
+                return {}
+            found = {path: compile_alone(tree, [path], [*flags, *ahead]) for path, flags in some}
+            return {path: text for path, text in found.items() if text}
+
+        return {path: text for of in pool.map(complaints, together(jobs, precompiled))
+                for path, text in of.items()}
 
 
 def check(tree):
@@ -165,9 +193,7 @@ def check(tree):
         jobs.append((path, flags, digest(tree, path, flags)))
     todo = [job for job in jobs if job[2] not in passed]
     store.parent.mkdir(parents=True, exist_ok=True)
-    answers = compile_all(tree, [(path, flags) for path, flags, _ in todo], store.parent)
-    failed = {job[2]: answer for job, answer in zip(todo, answers) if answer}
-    store.write_text(json.dumps(sorted({job[2] for job in jobs} - failed.keys())))
-    for path, _, key in jobs:
-        if key in failed:
-            yield Finding(path, 1, "alone", f"does not compile alone: {failed[key]}")
+    failed = compile_all(tree, [(path, flags) for path, flags, _ in todo], store.parent)
+    store.write_text(json.dumps(sorted(key for path, _, key in jobs if path not in failed)))
+    for path, text in failed.items():
+        yield Finding(path, 1, "alone", f"does not compile alone: {text}")
