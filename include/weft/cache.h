@@ -34,12 +34,12 @@ namespace weft {
 enum class Outcome : uint8_t {
   kMiss = 0,    // no such key (any longer)
   kHit,         // read: value delivered
-  kStored,      // store, vivify: the new version is in place
+  kStored,      // store: the new version is in place
   kNotStored,   // add on a present key; replace, append, prepend on an absent one
   kExists,      // the version differs from the one expected
   kDeleted,     // the object is gone
   kTouched,     // the expiry was changed
-  kNumber,      // arithmetic: Reply::number is the new value
+  kNumber,      // arithmetic: *number is the new value
   kNotNumeric,  // arithmetic: the value is no decimal number
   kTooLarge,    // larger than an object may be
   kNoMemory,    // no memory and nothing may be evicted; the old version, if any, is as it was
@@ -82,7 +82,7 @@ struct CacheStats {
   uint64_t index_buckets = 0;
   uint64_t evictions = 0;      // live, unexpired objects dropped to make room
   uint64_t expired = 0;        // objects dropped: their time to live had ended
-  uint64_t carried = 0;        // objects copied forward: their segment was being freed
+  uint64_t carried = 0;        // objects copied elsewhere: where they lay was being freed
   uint64_t ghosts_stored = 0;  // objects stored again soon after they were evicted unused
   // Seconds from last use to eviction, of recently evicted objects: percentiles, and the latest.
   uint32_t eviction_age_p10_s = 0, eviction_age_p50_s = 0, eviction_age_p90_s = 0;
@@ -92,9 +92,9 @@ struct CacheStats {
 class Cache {
  public:
   // kInvalidArgument: an option is out of range, as the message says. kNoMemory, kIoError: the
-  // system gives no memory, or no random numbers. REQUIRES: memory_bytes is at least 1 MiB, twice
-  // object_bytes_max, and twice the index of expected_items. object_bytes_max is from 1 KiB to 1
-  // GiB. kSetAssociative has evict.
+  // system gives no memory, or no random numbers. The least memory_bytes is 1 MiB, and twice
+  // object_bytes_max and twice the index of expected_items where those are more. The range of
+  // object_bytes_max is 1 KiB to 1 GiB. kSetAssociative needs evict.
   static Result<std::unique_ptr<Cache>> Open(const CacheOptions& options);
   virtual ~Cache() = default;
 

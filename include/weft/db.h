@@ -1,7 +1,8 @@
 // weft/db.h: the durable store, embedded in a program. Start here.
 //
 //   auto db = weft::Db::Open({.create_if_missing = true}, "/var/lib/my/store");
-//   Status status = (*db)->Put({}, "key", "value");
+//   if (!db) return 1;  // db.error().ToString() says why
+//   weft::Status status = (*db)->Put({}, "key", "value");
 //   std::string value;
 //   status = (*db)->Get({}, "key", &value);
 //

@@ -76,7 +76,8 @@ struct DbOptions {
   Compression compression = Compression::kSnappy;
   int zstd_compression_level = 1;
   bool reuse_logs = false;  // append to the last manifest and log on opening
-  std::shared_ptr<const FilterPolicy> filter_policy = {};  // must not call the store
+  // Null: tables have no filters. NewBloomFilterPolicy(10) is usual. It must not call the store.
+  std::shared_ptr<const FilterPolicy> filter_policy = {};
 
   // Weft's own.
   int background_threads = 0;         // that compact; 0: half of the cores, 1 to 4
