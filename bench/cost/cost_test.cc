@@ -136,7 +136,7 @@ constexpr std::array<Watts, 4> kIdle = {Watts(41), Watts(133), Watts(163), Watts
 
 // The mean power of one server that a printed cost at the high price stands for.
 Watts PowerBehind(const PrintedRow& row, size_t server) {
-  return ToWatts(Kilowatts(row.high[server] / (row.servers[server] * kHigh.value())));
+  return Watts(kWattsInKilowatt * row.high[server] / (row.servers[server] * kHigh.value()));
 }
 
 DollarsPerHour CostOf(const PrintedRow& row, size_t server, DollarsPerKilowattHour c_ph) {

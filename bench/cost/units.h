@@ -32,7 +32,6 @@ inline constexpr double kWattsInKilowatt = 1000;
 inline constexpr double kHoursInYear = 365 * 24;
 
 constexpr Kilowatts ToKilowatts(Watts power) { return Kilowatts(power.value() / kWattsInKilowatt); }
-constexpr Watts ToWatts(Kilowatts power) { return Watts(power.value() * kWattsInKilowatt); }
 constexpr Hours ToHours(Years time) { return Hours(time.value() * kHoursInYear); }
 
 constexpr KilowattHours operator*(Kilowatts a, Hours b) {

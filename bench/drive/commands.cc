@@ -29,32 +29,16 @@ SweepOptions SweepDefaults() { return {.measure{.experiment = "sweep"}}; }
 CommandGroup DriveCommands() {
   return {
       OptionsCommand<MeasureOptions>("run", "any workload on any store or server", {}, AddMeasure,
-                                     [](MeasureOptions* options, const std::string& command_line) {
-                                       options->command_line = command_line;
-                                       return RunMeasure(*options);
-                                     }),
+                                     RunMeasure),
       OptionsCommand<MeasureOptions>("quick", "YCSB on this machine's caches and durable stores",
-                                     QuickDefaults(), DeclareQuick,
-                                     [](MeasureOptions* options, const std::string& command_line) {
-                                       options->command_line = command_line;
-                                       return RunQuick(*options);
-                                     }),
+                                     QuickDefaults(), DeclareQuick, RunQuick),
       OptionsCommand<SweepOptions>("sweep",
                                    "latency at each rate, and the highest one within a limit",
-                                   SweepDefaults(), AddSweep,
-                                   [](SweepOptions* options, const std::string& command_line) {
-                                     options->measure.command_line = command_line;
-                                     return RunSweep(*options);
-                                   }),
-      OptionsCommand<TraceBenchOptions>(
-          "trace", "what caches and policies miss of real traces", {}, AddTrace,
-          [](TraceBenchOptions* options, const std::string& command_line) {
-            options->command_line = command_line;
-            return RunTraceBench(*options);
-          }),
-      OptionsCommand<CompareOptions>(
-          "compare", "results of several machines: throughput and cost", {}, AddCompare,
-          [](CompareOptions* options, const std::string&) { return RunCompare(*options); }),
+                                   SweepDefaults(), AddSweep, RunSweep),
+      OptionsCommand<TraceBenchOptions>("trace", "what caches and policies miss of real traces", {},
+                                        AddTrace, RunTraceBench),
+      OptionsCommand<CompareOptions>("compare", "results of several machines: throughput and cost",
+                                     {}, AddCompare, RunCompare),
   };
 }
 

@@ -74,7 +74,7 @@ class OneAnswerTarget final : public BareTarget {
   class OneAnswerSession final : public Session {
    public:
     OneAnswerSession(const RecordFormat& format, bool closes)
-        : session_(std::make_unique<Stream>(server_.session_fd()), format, false),
+        : session_(std::make_unique<Stream>(server_.TakeSessionEnd()), format, false),
           closes_(closes) {}
     Status Submit(std::span<const Operation> operations) override {
       Status status = session_.Submit(operations);
@@ -98,29 +98,25 @@ class OneAnswerTarget final : public BareTarget {
 
 TEST(Load, AnOpenLoopKeepsItsSchedule) {
   const auto target = Echo(1000);
-  RecordSpace space(1000);
   LoadOptions options{.threads = 2, .sessions = 4, .depth = 8, .warmup_s = 0.1, .seconds = 1};
   options.rate = RateSchedule::Constant(2000);
-  auto figures = RunLoad(target.get(), SmallMix("ycsb-a"), &space, options);
-  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
-  EXPECT_NEAR(static_cast<double>(figures->operations), 2000, 2);
-  EXPECT_GE(figures->latency_ns.min(), 1'000'000u);
+  const LoadFigures figures = FiguresOf(target.get(), options, "ycsb-a");
+  EXPECT_NEAR(static_cast<double>(figures.operations), 2000, 2);
+  EXPECT_GE(figures.latency_ns.min(), 1'000'000u);
   const double reads =
-      static_cast<double>(figures->by_kind[static_cast<size_t>(OperationKind::kRead)].count());
+      static_cast<double>(figures.by_kind[static_cast<size_t>(OperationKind::kRead)].count());
   EXPECT_NEAR(reads, 1000, 120);
 }
 
 TEST(Load, AnOpenLoopSendsBursts) {
   const auto target = Echo(1000);
-  RecordSpace space(1000);
   LoadOptions options{.sessions = 2, .more_sessions = 1, .depth = 8, .burst = 8, .seconds = 1};
   options.rate = RateSchedule::Constant(100);
-  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
-  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
-  EXPECT_NEAR(static_cast<double>(figures->operations), 800, 16);
-  EXPECT_EQ(figures->operations % 8, 0u);
-  EXPECT_EQ(figures->outcomes.done, figures->operations);
-  EXPECT_GE(figures->latency_ns.min(), 1'000'000u);
+  const LoadFigures figures = FiguresOf(target.get(), options);
+  EXPECT_NEAR(static_cast<double>(figures.operations), 800, 16);
+  EXPECT_EQ(figures.operations % 8, 0u);
+  EXPECT_EQ(figures.outcomes.done, figures.operations);
+  EXPECT_GE(figures.latency_ns.min(), 1'000'000u);
 }
 
 // Falls behind at its first operation, by a pause.
@@ -135,42 +131,36 @@ std::unique_ptr<ScriptedTarget> PausesOnce(int64_t pause_ms) {
 
 TEST(Load, AnEmbeddedStoreThatFellBehindCatchesUp) {
   const auto target = PausesOnce(50);
-  RecordSpace space(1000);
   LoadOptions options{.seconds = 0.1, .patience_s = 5};
   options.rate = RateSchedule::Constant(1000);
-  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
-  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
-  EXPECT_NEAR(static_cast<double>(figures->operations), 100, 2);
+  const LoadFigures figures = FiguresOf(target.get(), options);
+  EXPECT_NEAR(static_cast<double>(figures.operations), 100, 2);
 }
 
 // Where all sessions are full what is due waits, and its clock runs.
 TEST(Load, AnOpenLoopTellsWhatWasDoneNotWhatWasAskedFor) {
   const auto target = Echo(5000);  // two at a time: 400 a second
-  RecordSpace space(1000);
   LoadOptions options{.threads = 1, .sessions = 2, .depth = 1, .seconds = 0.5};
   options.rate = RateSchedule::Constant(800);
-  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
-  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
-  EXPECT_NEAR(400, static_cast<double>(figures->operations), 3);
-  EXPECT_LE(figures->OperationsPerSecond(), 401);
-  EXPECT_GE(figures->seconds, 0.99);
+  const LoadFigures figures = FiguresOf(target.get(), options);
+  EXPECT_NEAR(400, static_cast<double>(figures.operations), 3);
+  EXPECT_LE(figures.OperationsPerSecond(), 401);
+  EXPECT_GE(figures.seconds, 0.99);
 }
 
 TEST(Load, APauseAtTheEndOfAScheduleCounts) {
   const auto target = Echo(100);
-  RecordSpace space(1000);
   LoadOptions options{.threads = 2, .sessions = 1, .depth = 1, .seconds = 0.6};
   options.rate = *RateSchedule::Parse("1000 for 200ms, 0 for 10s");
   bool has_ended = false;
   LoadEvents events;
   events.counting_ends = [&] { has_ended = true; };
-  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options, events);
-  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
-  EXPECT_NEAR(200, static_cast<double>(figures->operations), 3);
-  EXPECT_GE(figures->seconds, 0.6 - 1e-6);
+  const LoadFigures figures = FiguresOf(target.get(), options, "ycsb-c", events);
+  EXPECT_NEAR(200, static_cast<double>(figures.operations), 3);
+  EXPECT_GE(figures.seconds, 0.6 - 1e-6);
   // The last one was due before 0.2 s. It may have ended after the schedule.
-  const double last_end_s = 0.2 + static_cast<double>(figures->latency_ns.max()) * 1e-9;
-  EXPECT_LE(figures->seconds, std::max(0.6, last_end_s) + 1e-6);
+  const double last_end_s = 0.2 + static_cast<double>(figures.latency_ns.max()) * 1e-9;
+  EXPECT_LE(figures.seconds, std::max(0.6, last_end_s) + 1e-6);
   EXPECT_TRUE(has_ended);
 }
 
@@ -191,13 +181,11 @@ TEST(Load, ARateThatCannotBeEndsTheRun) {
 
 TEST(Load, WaitingForASessionCounts) {
   const auto target = Echo(10'000);
-  RecordSpace space(1000);
   LoadOptions options{.seconds = 0.5};
   options.rate = RateSchedule::Constant(200);  // twice of what one session can have
-  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options);
-  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
-  EXPECT_NEAR(static_cast<double>(figures->operations), 100, 2);
-  EXPECT_GE(figures->latency_ns.max(), 400'000'000u) << "the last one waits for half a second";
+  const LoadFigures figures = FiguresOf(target.get(), options);
+  EXPECT_NEAR(static_cast<double>(figures.operations), 100, 2);
+  EXPECT_GE(figures.latency_ns.max(), 400'000'000u) << "the last one waits for half a second";
 }
 
 TEST(Load, AFillStoresEachRecordOnce) {
@@ -266,16 +254,14 @@ TEST(Load, AConnectionThatClosesBehindAnAnswerEndsTheRun) {
 TEST(Load, AClosedLoopCarriesOutAsManyAsAskedFor) {
   for (const uint64_t operations : {1, 2, 1001}) {
     const auto target = Echo(20'000);
-    RecordSpace space(1000);
     int looks = 0;
     const LoadOptions options{.threads = 3, .depth = 7, .operations = operations, .slice_s = 0.005};
-    auto figures =
-        RunLoad(target.get(), SmallMix("ycsb-a"), &space, options, {.meanwhile = [&] { looks++; }});
-    ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
-    EXPECT_EQ(figures->operations, operations);
-    EXPECT_EQ(figures->outcomes.Total(), operations);
+    const LoadFigures figures =
+        FiguresOf(target.get(), options, "ycsb-a", {.meanwhile = [&] { looks++; }});
+    EXPECT_EQ(figures.operations, operations);
+    EXPECT_EQ(figures.outcomes.Total(), operations);
     EXPECT_GE(looks, 1);
-    EXPECT_GE(figures->slices.size(), 3u) << "also of those that some thread had nothing to do in";
+    EXPECT_GE(figures.slices.size(), 3u) << "also of those that some thread had nothing to do in";
   }
 }
 
@@ -321,7 +307,6 @@ TEST(Load, ASliceEndsWithTheLastThread) {
 // A closed loop's operations are in the slice in which they ended, so the slices have them all.
 TEST(Load, TellsOfSlices) {
   const auto target = Echo(1000);
-  RecordSpace space(1000);
   const LoadOptions options{.threads = 2, .depth = 10, .seconds = 1, .slice_s = 0.1};
   int begun = 0, ended = 0;
   std::vector<SliceRow> told;
@@ -330,23 +315,22 @@ TEST(Load, TellsOfSlices) {
     told.push_back(row);
     told_operations += latency_ns.count();
   };
-  auto figures = RunLoad(target.get(), SmallMix("ycsb-c"), &space, options,
-                         {.counting_begins = [&] { begun++; },
-                          .slice_ended = slice_ended,
-                          .counting_ends = [&] { ended++; }});
-  ASSERT_TRUE(figures.has_value()) << figures.error().ToString();
+  const LoadFigures figures = FiguresOf(target.get(), options, "ycsb-c",
+                                        {.counting_begins = [&] { begun++; },
+                                         .slice_ended = slice_ended,
+                                         .counting_ends = [&] { ended++; }});
   EXPECT_EQ(begun, 1);
   EXPECT_EQ(ended, 1);
-  ASSERT_EQ(figures->slices.size(), 10u);
+  ASSERT_EQ(figures.slices.size(), 10u);
   ASSERT_EQ(told.size(), 10u);
   uint64_t operations = 0;
   for (size_t i = 0; i < told.size(); i++) {
-    operations += figures->slices[i].operations;
-    EXPECT_EQ(told[i].operations, figures->slices[i].operations);
+    operations += figures.slices[i].operations;
+    EXPECT_EQ(told[i].operations, figures.slices[i].operations);
     EXPECT_NEAR(told[i].at_s, 0.1 * static_cast<double>(i), 1e-9);
   }
-  EXPECT_EQ(operations, figures->operations);
-  EXPECT_EQ(told_operations, figures->operations);
+  EXPECT_EQ(operations, figures.operations);
+  EXPECT_EQ(told_operations, figures.operations);
 }
 
 }  // namespace

@@ -23,6 +23,7 @@
 
 #include "base/clock.h"
 #include "base/posix_fd.h"
+#include "bench/drive/load.h"
 #include "bench/target/target.h"
 #include "bench/workload/builtin_mixes.h"
 
@@ -32,6 +33,15 @@ inline OperationMix SmallMix(const char* name) {
   OperationMix mix = *BuiltinMix(name);
   mix.records = 1000;
   return mix;
+}
+
+// Of a run that must go well, on a thousand records.
+inline LoadFigures FiguresOf(Target* target, const LoadOptions& options, const char* mix = "ycsb-c",
+                             const LoadEvents& events = {}) {
+  RecordSpace space(1000);
+  auto figures = RunLoad(target, SmallMix(mix), &space, options, events);
+  EXPECT_TRUE(figures.has_value()) << figures.error().ToString();
+  return figures ? std::move(*figures) : LoadFigures();
 }
 
 // A target that has nothing but its sessions.

@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 #include <time.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -32,14 +31,10 @@ Status SystemError(const char* call) { return Status::FromErrno(call, errno); }
 
 }  // namespace
 
-LoadThread::~LoadThread() {
-  if (epoll_ >= 0) close(epoll_);
-}
-
 Status LoadThread::Open(Target* target, int sessions, uint64_t operations) {
   left_ = operations;
-  epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  if (epoll_ < 0) return SystemError("epoll_create1");
+  epoll_ = base::Fd(epoll_create1(EPOLL_CLOEXEC));
+  if (!epoll_.valid()) return SystemError("epoll_create1");
   const auto depth = static_cast<size_t>(options_.depth);
   batch_ = options_.batch > 0 ? std::min(static_cast<size_t>(options_.batch), depth) : depth;
   lines_.resize(static_cast<size_t>(sessions));
@@ -52,7 +47,7 @@ Status LoadThread::Open(Target* target, int sessions, uint64_t operations) {
     for (size_t slot = 0; slot < depth; slot++) line.free.push_back(i * depth + slot);
     if (line.session->fd() < 0) continue;
     epoll_event event{.events = kWatched, .data = {.u64 = i}};
-    if (epoll_ctl(epoll_, EPOLL_CTL_ADD, line.session->fd(), &event) != 0)
+    if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, line.session->fd(), &event) != 0)
       return SystemError("epoll_ctl");
   }
   return Status::Ok();
@@ -153,7 +148,7 @@ void LoadThread::WatchWriting(Line* line) {
   line->watches_writing = wants;
   epoll_event event{.events = kWatched | (wants ? EPOLLOUT : 0u),
                     .data = {.u64 = static_cast<uint64_t>(line - lines_.data())}};
-  epoll_ctl(epoll_, EPOLL_CTL_MOD, line->session->fd(), &event);
+  epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, line->session->fd(), &event);
 }
 
 Status LoadThread::TakeFrom(Line* line) {
@@ -214,7 +209,7 @@ Status LoadThread::Wait(uint64_t until_ns) {
   const timespec timeout{.tv_sec = static_cast<time_t>(wait_ns / 1'000'000'000),
                          .tv_nsec = static_cast<long>(wait_ns % 1'000'000'000)};
   epoll_event events[kEventsMax];
-  const int ready = WaitForEvents(epoll_, events, kEventsMax, &timeout);
+  const int ready = WaitForEvents(epoll_.get(), events, kEventsMax, &timeout);
   if (ready < 0 && errno != EINTR) return SystemError("wait for events");
   for (int i = 0; i < ready; i++) {
     Line& line = lines_[events[i].data.u64];

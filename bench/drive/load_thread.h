@@ -17,6 +17,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/posix_fd.h"
 #include "bench/drive/load_options.h"
 #include "bench/drive/recorder.h"
 #include "bench/target/target.h"
@@ -37,9 +38,6 @@ class LoadThread {
  public:
   LoadThread(const LoadOptions& options, OperationStream* stream, std::atomic<bool>* stop)
       : options_(options), stream_(*stream), stop_(*stop) {}
-  ~LoadThread();
-  LoadThread(const LoadThread&) = delete;
-  LoadThread& operator=(const LoadThread&) = delete;
 
   // Opens so many sessions, one at least, for so many operations at most. Call it once, before Run.
   Status Open(Target* target, int sessions, uint64_t operations = UINT64_MAX);
@@ -96,7 +94,7 @@ class LoadThread {
   LoadWindow window_;
   Recorder* recorder_ = nullptr;
   bool is_open_loop_ = false;
-  int epoll_ = -1;
+  base::Fd epoll_;
   size_t batch_ = 1;
   std::vector<Line> lines_;
   std::vector<UnderWay> under_way_;  // by tag

@@ -11,12 +11,9 @@
 namespace weft::bench {
 namespace {
 
-LoadFigures FiguresOf(Target* target, LoadOptions options) {
+LoadFigures PatientFiguresOf(Target* target, LoadOptions options) {
   options.patience_s = 60;  // whoever stops
-  RecordSpace space(1000);
-  auto figures = RunLoad(target, SmallMix("ycsb-c"), &space, options);
-  EXPECT_TRUE(figures.has_value()) << figures.error().ToString();
-  return figures ? std::move(*figures) : LoadFigures();
+  return FiguresOf(target, options);
 }
 
 TEST(LoadTimes, AClosedLoopMeasuresNoLessThanTheServiceTime) {
@@ -24,7 +21,7 @@ TEST(LoadTimes, AClosedLoopMeasuresNoLessThanTheServiceTime) {
     auto target = EchoTarget::Open({.service_ns = service_us * 1000});
     ASSERT_TRUE(target.has_value()) << target.error().ToString();
     const LoadFigures figures =
-        FiguresOf(target->get(), {.threads = 2, .sessions = 2, .operations = 100});
+        PatientFiguresOf(target->get(), {.threads = 2, .sessions = 2, .operations = 100});
     EXPECT_EQ(figures.operations, 100u);
     EXPECT_EQ(figures.outcomes.done, 100u);
     EXPECT_GE(figures.latency_ns.min(), service_us * 1000);
@@ -39,7 +36,7 @@ TEST(LoadTimes, AClosedLoopMeasuresWhatTheTargetTookDown) {
   constexpr uint64_t kOperations = 500;
   DiaryTarget target({});
   const uint64_t begin_ns = base::NowNs();
-  const LoadFigures figures = FiguresOf(&target, {.operations = kOperations});
+  const LoadFigures figures = PatientFiguresOf(&target, {.operations = kOperations});
   const uint64_t end_ns = base::NowNs();
   const auto& requests = target.requests();
   ASSERT_EQ(requests.size(), kOperations);
@@ -70,9 +67,10 @@ TEST(LoadTimes, AnOpenLoopSeesAStallThatAClosedOneHides) {
   DiaryTarget open_target(stall), closed_target(stall);
   LoadOptions options{.depth = 1000, .seconds = 1};
   options.rate = RateSchedule::Constant(1000);
-  const base::Histogram open_ns = FiguresOf(&open_target, options).latency_ns;
+  const base::Histogram open_ns = PatientFiguresOf(&open_target, options).latency_ns;
   const uint64_t begin_ns = base::NowNs();
-  const base::Histogram closed_ns = FiguresOf(&closed_target, {.operations = 300}).latency_ns;
+  const base::Histogram closed_ns =
+      PatientFiguresOf(&closed_target, {.operations = 300}).latency_ns;
   const double closed_s = static_cast<double>(base::NowNs() - begin_ns) * 1e-9;
   EXPECT_GE(open_ns.max(), kStallNs);
   EXPECT_GE(closed_ns.max(), kStallNs) << "it did stall";
@@ -94,7 +92,7 @@ TEST(LoadTimes, AStallIsNoneOfTheClientsLateness) {
     DiaryTarget target({.is_embedded = is_embedded, .slow_request = 50, .stall_ns = kStallNs});
     LoadOptions options{.seconds = 1};
     options.rate = RateSchedule::Constant(500);
-    const LoadFigures figures = FiguresOf(&target, options);
+    const LoadFigures figures = PatientFiguresOf(&target, options);
     EXPECT_GE(figures.latency_ns.max(), kStallNs) << is_embedded;
     EXPECT_EQ(figures.lag_ns.count(), figures.operations) << is_embedded;
     EXPECT_LE(figures.lag_ns.max(), 3 * target.longest_away_ns()) << is_embedded;
@@ -107,7 +105,7 @@ TEST(LoadTimes, APauseOfTheClientIsItsOwnLateness) {
   DiaryTarget target({.slow_request = 50, .pause_ns = kPauseNs});
   LoadOptions options{.seconds = 1};
   options.rate = RateSchedule::Constant(500);
-  const LoadFigures figures = FiguresOf(&target, options);
+  const LoadFigures figures = PatientFiguresOf(&target, options);
   EXPECT_GE(figures.latency_ns.max(), kPauseNs) << "it did pause";
   // Two fifths were due in it.
   EXPECT_GE(figures.lag_ns.Percentile(75), kPauseNs / 10);

@@ -2,14 +2,10 @@
 #include "bench/drive/measure.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
-
-#include <nlohmann/json.hpp>
-
+#include "base/folder_test_kit.h"
 #include "bench/drive/driver.h"
+#include "bench/harness/report_rows_test_kit.h"
 #include "bench/workload/builtin_mixes.h"
 
 namespace weft::bench {
@@ -18,23 +14,14 @@ namespace {
 class MeasureTest : public ::testing::Test {
  protected:
   MeasureTest() {
-    std::filesystem::create_directories(folder_);
     options_.records = 200;
     options_.load.seconds = 0.1;
     options_.load.warmup_s = 0;
-    options_.log.json = folder_ + "/runs.jsonl";
+    options_.log.json = folder_ / "runs.jsonl";
   }
-  ~MeasureTest() override { std::filesystem::remove_all(folder_); }
+  std::vector<nlohmann::json> Lines() const { return JsonLines(options_.log.json); }
 
-  std::vector<nlohmann::json> Lines() const {
-    std::ifstream in(options_.log.json);
-    std::vector<nlohmann::json> lines;
-    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
-    return lines;
-  }
-
-  const std::string folder_ =
-      ::testing::TempDir() + "/weft_measure_test." + std::to_string(getpid());
+  const base::TestFolder folder_;
   MeasureOptions options_;
 };
 
@@ -82,7 +69,7 @@ TEST_F(MeasureTest, AMeterThatWasNamedAndIsNotThereIsTold) {
   options_.targets = {"weft-cache"};
   options_.target.memory_mb = 64;
   options_.workloads = {"ycsb-c"};
-  options_.meters.energy = "csv:" + folder_ + "/no.csv";
+  options_.meters.energy = "csv:" + folder_ / "no.csv";
   testing::internal::CaptureStdout();
   ASSERT_TRUE(RunMeasure(options_).ok());
   const std::string said = testing::internal::GetCapturedStdout();

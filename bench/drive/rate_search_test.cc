@@ -87,7 +87,7 @@ TEST(LatencyLimit, IsReadAsPeopleWriteIt) {
     EXPECT_EQ(each.shown, limit->ToText());
   }
   for (const char* wrong :
-       {"", "p99", "1ms", "p99 1", "p99 1min", "p0 1ms", "p101 1ms", "p99 -1ms", "p99 0us",
+       {"", "p99", "1ms", "p99 1", "p99 61min", "p0 1ms", "p101 1ms", "p99 -1ms", "p99 0us",
         "p99 1e-6us", "p99 nan us", "p 1ms", "p99x 1ms", "p99 2h", "p99 1ms now"})
     EXPECT_FALSE(LatencyLimit::Parse(wrong)) << wrong;
 }

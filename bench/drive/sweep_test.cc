@@ -10,7 +10,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/folder_test_kit.h"
 #include "bench/harness/report.h"
+#include "bench/harness/report_rows_test_kit.h"
 
 namespace weft::bench {
 namespace {
@@ -19,31 +21,24 @@ class SweepTest : public ::testing::Test {
  protected:
   // Two operations at a time, each 2 ms: 1,000 a second at most.
   SweepTest() {
-    std::filesystem::create_directories(folder_);
     options_.measure.targets = {"echo:2ms"};
     options_.measure.workloads = {"ycsb-c"};
     options_.measure.records = 100;
     options_.measure.load = {
         .threads = 1, .sessions = 2, .depth = 1, .warmup_s = 0.1, .seconds = 0.4, .slice_s = 0.1};
     options_.measure.experiment = "sweep";
-    options_.measure.log.json = folder_ + "/runs.jsonl";
+    options_.measure.log.json = folder_ / "runs.jsonl";
   }
-  ~SweepTest() override { std::filesystem::remove_all(folder_); }
 
-  std::vector<nlohmann::json> Lines() const {
-    std::ifstream in(options_.measure.log.json);
-    std::vector<nlohmann::json> lines;
-    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
-    return lines;
-  }
+  std::vector<nlohmann::json> Lines() const { return JsonLines(options_.measure.log.json); }
 
   // RunSweep(). A machine that is busy may give the target no processor for as long as a run
   // counts, or come by so late that the meters have no slice. Then there is nothing to judge, and
   // it begins anew.
   Status Sweep(bool needs_meter_slices = false) {
     for (int tries = 1;; tries++) {
-      std::filesystem::remove_all(folder_);
-      std::filesystem::create_directories(folder_);
+      std::filesystem::remove_all(folder_.path());
+      std::filesystem::create_directories(folder_.path());
       const Status status = RunSweep(options_);
       const auto lines = Lines();
       const bool is_judged =
@@ -56,7 +51,7 @@ class SweepTest : public ::testing::Test {
   }
 
   static constexpr int kTriesMax = 50;
-  const std::string folder_ = ::testing::TempDir() + "/weft_sweep_test." + std::to_string(getpid());
+  const base::TestFolder folder_;
   SweepOptions options_;
 };
 
@@ -75,8 +70,8 @@ TEST_F(SweepTest, MeasuresTheTopAndEachRate) {
   // Of a single operation in 0.4 s the closed loop would have 2.5 a second, and none of these is
   // left out as far above.
   options_.rates = {5, 7};
-  options_.measure.log.csv = folder_ + "/runs.csv";
-  options_.measure.log.hdr_folder = folder_ + "/hdr";
+  options_.measure.log.csv = folder_ / "runs.csv";
+  options_.measure.log.hdr_folder = folder_ / "hdr";
   const Status status = Sweep(true);
   ASSERT_TRUE(status.ok()) << status.ToString();
   const auto lines = Lines();
@@ -231,7 +226,7 @@ TEST_F(SweepTest, RefusesWhatIsNoSweep) {
 }
 
 TEST_F(SweepTest, ATableOfAnotherVersionIsKept) {
-  options_.measure.log.csv = folder_ + "/runs.csv";
+  options_.measure.log.csv = folder_ / "runs.csv";
   std::ofstream(options_.measure.log.csv) << "date,price\n1,2\n";
   EXPECT_EQ(Code::kInvalidArgument, RunSweep(options_).code());
   std::ifstream csv(options_.measure.log.csv);

@@ -89,7 +89,7 @@ class MergeCase {
                const std::string& device = "cpu", Tables tables = Tables::kInFiles);
   Result<InputInMemory*> InMemory(const MergeInput* input, const std::string& device);
   void AddCopy(const std::string& name, const MergeInput* input);
-  void AddMoreOfOurs(const std::string& name, const MergeInput* input);
+  void AddAllOfOurs(const std::string& name, const MergeInput* input);
   const Rival* Find(const std::string& name) const;
   void AddRow(Report& report, const std::string& subject, const std::string& peer,
               double target) const;
@@ -203,9 +203,12 @@ void MergeCase::AddCopy(const std::string& name, const MergeInput* input) {
                      }});
 }
 
-// As the options ask for. Without reading back, which is the CPU's work; of devices with it, too,
-// by as many threads as are asked for.
-void MergeCase::AddMoreOfOurs(const std::string& name, const MergeInput* input) {
+// By one thread and by two; then as the options ask for. Without reading back, which is the CPU's
+// work; of devices with it, too, by as many threads as are asked for.
+void MergeCase::AddAllOfOurs(const std::string& name, const MergeInput* input) {
+  AddOurs(name + "-verified", input, true, 1);
+  AddOurs(name, input, false, 1);
+  AddOurs(name + "-2-threads", input, true, 2);
   const bool direct = options_.direct && HasDirectIo(*input);
   if (direct) AddCopy(name, input);
   for (const int threads : options_.threads) {
@@ -236,10 +239,7 @@ Status MergeCase::PrepareLevelDb() {
   auto tree = TablesOfLevelDb(dir, figures->tables);
   if (!tree) return tree.error();
   tree_ = std::move(*tree);
-  AddOurs("tree-verified", &tree_, true, 1);
-  AddOurs("tree", &tree_, false, 1);
-  AddOurs("tree-2-threads", &tree_, true, 2);
-  AddMoreOfOurs("tree", &tree_);
+  AddAllOfOurs("tree", &tree_);
   return Status::Ok();
 }
 
@@ -263,10 +263,7 @@ Status MergeCase::PrepareRuns() {
   auto runs = WriteRuns(place_.Fresh("runs"), shape, records_);
   if (!runs) return runs.error();
   runs_ = std::move(*runs);
-  AddOurs("runs-verified", &runs_, true, 1);
-  AddOurs("runs", &runs_, false, 1);
-  AddOurs("runs-2-threads", &runs_, true, 2);
-  AddMoreOfOurs("runs", &runs_);
+  AddAllOfOurs("runs", &runs_);
   return Status::Ok();
 }
 

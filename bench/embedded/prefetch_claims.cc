@@ -73,16 +73,17 @@ class ClaimJudge {
     return all.As("A1", "the best static size is the value's");
   }
 
-  Claim LargerValuesGainMore(std::string id, PrefetchWay way, const std::string& claim) const {
+  // Each value but the first gains more than the one before, or less. kNone: by the static size
+  // that is the value's.
+  Claim ByValue(std::string id, const std::string& claim, bool more, PrefetchWay way,
+                uint32_t per_bucket = kUsualPerBucket) const {
     Gathered all;
-    for (size_t i = 0; i < values_.size(); ++i) {
-      const Samples& here = way == PrefetchWay::kNone ? Own(values_[i]) : Of(values_[i], way);
-      if (i > 0) {
-        const Samples& before =
-            way == PrefetchWay::kNone ? Own(values_[i - 1]) : Of(values_[i - 1], way);
-        all.Note(Above(here, before));
-      }
-      all.Say(fmt::format("{}: {}", values_[i], Percent(here)));
+    const Samples* before = nullptr;
+    for (const uint32_t value : values_) {
+      const Samples& here = way == PrefetchWay::kNone ? Own(value) : Of(value, way, per_bucket);
+      if (before != nullptr) all.Note(more ? Above(here, *before) : Above(*before, here));
+      before = &here;
+      all.Say(fmt::format("{}: {}", value, Percent(here)));
     }
     return all.As(std::move(id), claim);
   }
@@ -143,20 +144,6 @@ class ClaimJudge {
     return all.As("B2", "exhausted gains nothing above four objects a bucket");
   }
 
-  Claim ExhaustedHarmsLargeMore(uint32_t per_bucket) const {
-    Gathered all;
-    for (size_t i = 0; i < values_.size(); ++i) {
-      const Samples& here = Of(values_[i], PrefetchWay::kExhausted, per_bucket);
-      if (i > 0) {
-        const Samples& before = Of(values_[i - 1], PrefetchWay::kExhausted, per_bucket);
-        all.Note(Above(before, here));
-      }
-      all.Say(fmt::format("{}: {}", values_[i], Percent(here)));
-    }
-    return all.As("B3",
-                  fmt::format("with {} objects a bucket it harms large values more", per_bucket));
-  }
-
   Claim HalfRightGains() const {
     Gathered all;
     for (const uint32_t value : values_) {
@@ -208,16 +195,19 @@ std::vector<Claim> ClaimsOf(const PrefetchGains& gains, const std::vector<uint32
                             const std::vector<uint32_t>& per_bucket, uint32_t batch) {
   const ClaimJudge judge(gains, values, batch);
   return {judge.BestSizeIsTheValues(),
-          judge.LargerValuesGainMore("A2", PrefetchWay::kNone, "larger values gain more"),
+          judge.ByValue("A2", "larger values gain more", true, PrefetchWay::kNone),
           judge.SmallerSizesStillGain(),
           judge.LargerSizesGainLess(),
           judge.ExhaustedFallsWithObjects(per_bucket),
           judge.ExhaustedLosesAboveHalf(per_bucket),
-          judge.ExhaustedHarmsLargeMore(per_bucket.back()),
+          judge.ByValue(
+              "B3",
+              fmt::format("with {} objects a bucket it harms large values more", per_bucket.back()),
+              false, PrefetchWay::kExhausted, per_bucket.back()),
           judge.HalfRightGains(),
           judge.FifthRightGainsLittle(),
-          judge.LargerValuesGainMore("C3", PrefetchWay::kRight50,
-                                     "right at 50 % gains more with larger values")};
+          judge.ByValue("C3", "right at 50 % gains more with larger values", true,
+                        PrefetchWay::kRight50)};
 }
 
 }  // namespace weft::bench

@@ -1,13 +1,8 @@
 // The experiments, small: the right runs, in the right order, with the right notes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
 #include <map>
-
-#include <nlohmann/json.hpp>
 
 #include "base/folder_test_kit.h"
 #include "bench/experiment/bandwidth.h"
@@ -15,6 +10,7 @@
 #include "bench/experiment/efficiency.h"
 #include "bench/experiment/oversubscription.h"
 #include "bench/harness/machine.h"
+#include "bench/harness/report_rows_test_kit.h"
 
 namespace weft::bench {
 namespace {
@@ -34,12 +30,7 @@ class ExperimentTest : public ::testing::Test {
     measure.log.json = folder_ / "runs.jsonl";
   }
 
-  std::vector<nlohmann::json> Lines() const {
-    std::ifstream in(folder_ / "runs.jsonl");
-    std::vector<nlohmann::json> lines;
-    for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
-    return lines;
-  }
+  std::vector<nlohmann::json> Lines() const { return JsonLines(folder_ / "runs.jsonl"); }
   static std::vector<std::string> WorkloadsOf(const std::vector<nlohmann::json>& lines) {
     std::vector<std::string> names;
     for (const auto& line : lines) names.push_back(line.at("workload").at("name"));

@@ -1,12 +1,10 @@
 #include "bench/harness/address.h"
 
-#include <dirent.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -24,21 +22,20 @@
 namespace weft::bench {
 namespace {
 
-Result<int> ConnectPath(const std::string& path) {
+Result<base::Fd> ConnectPath(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
     return Status(Code::kInvalidArgument, "a socket's path is too long: " + path);
   std::memcpy(address.sun_path, path.data(), path.size());
-  const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return Status::FromErrno("socket", errno);
-  if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
-  const int error_number = errno;
-  close(fd);
-  return Status::FromErrno("connect " + path, error_number);
+  base::Fd fd(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.valid()) return Status::FromErrno("socket", errno);
+  if (connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0)
+    return fd;
+  return Status::FromErrno("connect " + path, errno);
 }
 
-Result<int> ConnectTcp(const Address& address) {
+Result<base::Fd> ConnectTcp(const Address& address) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   addrinfo* found = nullptr;
@@ -49,14 +46,13 @@ Result<int> ConnectTcp(const Address& address) {
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> all(found, freeaddrinfo);
   int error_number = 0;
   for (const addrinfo* at = found; at != nullptr; at = at->ai_next) {
-    const int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (fd >= 0 && connect(fd, at->ai_addr, at->ai_addrlen) == 0) {
+    base::Fd fd(socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (fd.valid() && connect(fd.get(), at->ai_addr, at->ai_addrlen) == 0) {
       const int on = 1;
-      setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+      setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
       return fd;
     }
     error_number = errno;
-    if (fd >= 0) close(fd);
   }
   return Status::FromErrno("connect " + address.ToString(), error_number);
 }
@@ -142,46 +138,42 @@ Result<Address> ParseAddress(std::string_view text) {
   return address;
 }
 
-Result<int> Connect(const Address& address) {
+Result<base::Fd> Connect(const Address& address) {
   return address.path.empty() ? ConnectTcp(address) : ConnectPath(address.path);
 }
 
 Result<std::string> Ask(const Address& address, std::string_view request,
                         const std::function<bool(std::string_view)>& whole, int patience_s) {
-  Result<int> fd = Connect(address);
+  auto fd = Connect(address);
   if (!fd) return fd.error();
   const timeval patience{patience_s, 0};
-  setsockopt(*fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  std::string answer;
-  Status status;
-  if (send(*fd, request.data(), request.size(), MSG_NOSIGNAL) !=
+  setsockopt(fd->get(), SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+  if (send(fd->get(), request.data(), request.size(), MSG_NOSIGNAL) !=
       static_cast<ssize_t>(request.size()))
-    status = Status::FromErrno("send to " + address.ToString(), errno);
+    return Status::FromErrno("send to " + address.ToString(), errno);
+  std::string answer;
   char text[4096];
-  while (status.ok() && !whole(answer)) {
-    const ssize_t got = recv(*fd, text, sizeof text, 0);
-    if (got > 0) answer.append(text, static_cast<size_t>(got));
-    if (got < 0) status = Status::FromErrno("receive from " + address.ToString(), errno);
+  while (!whole(answer)) {
+    const ssize_t got = recv(fd->get(), text, sizeof text, 0);
+    if (got < 0) return Status::FromErrno("receive from " + address.ToString(), errno);
     if (got == 0)
-      status = Status(Code::kIoError, address.ToString() + " closed the connection unexpectedly");
+      return Status(Code::kIoError, address.ToString() + " closed the connection unexpectedly");
+    answer.append(text, static_cast<size_t>(got));
   }
-  close(*fd);
-  if (!status.ok()) return status;
   return answer;
 }
 
 std::vector<pid_t> ProcessesAt(const Address& address) {
-  Result<int> fd = Connect(address);
+  auto fd = Connect(address);
   if (!fd) return {};
   std::vector<pid_t> found;
   ucred peer{};
   socklen_t bytes = sizeof peer;
   if (address.path.empty()) {
-    if (PeerIsLoopback(*fd)) found = ProcessesWith(ListeningSockets(address.port));
-  } else if (getsockopt(*fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.pid > 0) {
+    if (PeerIsLoopback(fd->get())) found = ProcessesWith(ListeningSockets(address.port));
+  } else if (getsockopt(fd->get(), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.pid > 0) {
     found.push_back(peer.pid);
   }
-  close(*fd);
   return found;
 }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/posix_fd.h"
 #include "weft/status.h"
 
 namespace weft::bench {
@@ -27,8 +28,8 @@ struct Address {
 // "127.0.0.1:11211", "[::1]:11211", "host:11211", or a path, which has a slash in it.
 Result<Address> ParseAddress(std::string_view text);
 
-// A connected, blocking socket without Nagle's delay. The caller closes it.
-Result<int> Connect(const Address& address);
+// A connected, blocking socket without Nagle's delay.
+Result<base::Fd> Connect(const Address& address);
 
 // Sends `request` on a new connection and reads until `whole` accepts the answer, or for so many
 // seconds nothing came.

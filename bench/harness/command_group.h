@@ -37,16 +37,27 @@ using CommandGroup = std::vector<Subcommand>;
 // Adds each to `app`.
 void AddCommands(CLI::App* app, const CommandGroup& group);
 
+// Where `options` keep the command line that repeats them; null: nowhere.
+template <typename Options>
+std::string* CommandLineOf(Options* options) {
+  if constexpr (requires { options->command_line; }) return &options->command_line;
+  if constexpr (requires { options->measure; }) return CommandLineOf(&options->measure);
+  if constexpr (requires { options->experiment.measure; })
+    return CommandLineOf(&options->experiment);
+  return nullptr;
+}
+
 // One whose `Options`, with these as defaults, are declared by `declare` and carried out by `run`.
 template <typename Options>
 Subcommand OptionsCommand(std::string name, std::string help, Options defaults,
                           void (*declare)(CLI::App* app, Options* options),
-                          Status (*run)(Options* options, const std::string& command_line)) {
+                          Status (*run)(const Options& options)) {
   const auto options = std::make_shared<Options>(std::move(defaults));
   return {std::move(name), std::move(help),
           [options, declare](CLI::App* app) { declare(app, options.get()); }, nullptr,
           [options, run](const std::string& command_line) -> Result<int> {
-            Status status = run(options.get(), command_line);
+            if (std::string* const kept = CommandLineOf(options.get())) *kept = command_line;
+            Status status = run(*options);
             if (!status.ok()) return status;
             return 0;
           }};

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
+#include "base/posix_fd.h"
 #include "bench/harness/address.h"
 
 namespace weft::bench {
@@ -70,24 +71,17 @@ std::vector<std::string> Command(const PeerSpec& spec, const std::string& progra
   return command;
 }
 
-sockaddr_in Loopback(uint16_t port) {
+// A port nobody listens on now: the system picks one and we let it go again.
+uint16_t FreePort() {
+  const base::Fd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  return address;
-}
-
-// A port nobody listens on now: the system picks one and we let it go again.
-uint16_t FreePort() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = Loopback(0);
   socklen_t bytes = sizeof address;
   uint16_t port = 0;
-  if (bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
-      getsockname(fd, reinterpret_cast<sockaddr*>(&address), &bytes) == 0)
+  if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+      getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &bytes) == 0)
     port = ntohs(address.sin_port);
-  close(fd);
   return port;
 }
 
@@ -99,10 +93,7 @@ std::string AskVersion(uint16_t port) {
   return answer->substr(0, answer->find_last_not_of("\r\n") + 1);
 }
 
-bool Listens(uint16_t port) {
-  auto fd = Connect({"127.0.0.1", port, ""});
-  return fd.has_value() && close(*fd) == 0;
-}
+bool Listens(uint16_t port) { return Connect({"127.0.0.1", port, ""}).has_value(); }
 
 std::string EndOfLog(const std::string& path) {
   std::ifstream file(path);

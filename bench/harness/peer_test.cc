@@ -11,13 +11,18 @@
 namespace weft::bench {
 namespace {
 
-TEST(Peer, WithoutLinesIsUpWhenItListens) {
-  const base::TestFolder folder;
+// A server that listens and says nothing. Python by name or by path.
+PeerSpec SilentFor(int seconds, const std::string& python, const base::TestFolder& folder) {
   const std::string script = folder.path() + "/silent.py";
   std::ofstream(script) << "import socket, sys, time\n"
                            "server = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
-                           "time.sleep(3)\n";
-  PeerSpec spec = SpecFromPath("/usr/bin/python3", "{path} " + script + " {port}");
+                        << "time.sleep(" << seconds << ")\n";
+  return SpecFromPath(python, "{path} " + script + " {port}");
+}
+
+TEST(Peer, WithoutLinesIsUpWhenItListens) {
+  const base::TestFolder folder;
+  PeerSpec spec = SilentFor(3, "/usr/bin/python3", folder);
   const auto silent = Peer::Start(spec, {.patience_s = 600});  // until it has ended
   ASSERT_FALSE(silent.has_value());
   EXPECT_EQ(silent.error().code(), Code::kIoError);
@@ -29,11 +34,7 @@ TEST(Peer, WithoutLinesIsUpWhenItListens) {
 
 TEST(Peer, MayBeNamedWithoutItsFolder) {
   const base::TestFolder folder;
-  const std::string script = folder.path() + "/silent.py";
-  std::ofstream(script) << "import socket, sys, time\n"
-                           "server = socket.create_server(('127.0.0.1', int(sys.argv[1])))\n"
-                           "time.sleep(600)\n";
-  PeerSpec spec = SpecFromPath("python3", "{path} " + script + " {port}");
+  PeerSpec spec = SilentFor(600, "python3", folder);
   spec.answers_lines = false;
   auto peer = Peer::Start(spec, {.patience_s = 600});
   ASSERT_TRUE(peer.has_value()) << peer.error().ToString();

@@ -35,7 +35,13 @@ TEST(Units, PowerTimesTimeIsEnergy) {
   EXPECT_EQ(Watts(10), Joules(600) / Seconds(60));
   EXPECT_EQ(Seconds(60), Joules(600) / Watts(10));
   EXPECT_EQ(2.5, Watts(5) / Watts(2));
+}
+
+TEST(Units, OneUnitIsOrdinaryArithmetic) {
+  EXPECT_EQ(5, (Watts(2) + Watts(3)).value());
   EXPECT_EQ(Watts(6), 2 * (Watts(5) - Watts(2)));
+  EXPECT_EQ(1.5, (Watts(3) / 2).value());
+  EXPECT_LT(Watts(2), Watts(3));
 }
 
 }  // namespace

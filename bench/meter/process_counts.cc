@@ -35,7 +35,7 @@ Result<std::string> TextOf(const std::string& path) {
 std::string FolderOf(pid_t pid, const std::string& proc) { return fmt::format("{}/{}", proc, pid); }
 
 // The number in a line "name:   123 kB" of `text`.
-Result<uint64_t> Named(const std::string& text, std::string_view name, const std::string& path) {
+std::optional<uint64_t> Named(const std::string& text, std::string_view name) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
     if (line.size() <= name.size() || line.compare(0, name.size(), name) != 0) continue;
@@ -46,7 +46,17 @@ Result<uint64_t> Named(const std::string& text, std::string_view name, const std
     std::from_chars(line.data() + digit, line.data() + line.size(), value);
     return value;
   }
-  return Status(Code::kUnsupported, fmt::format("{} has no {}", path, name));
+  return std::nullopt;
+}
+
+// Two such numbers of a file.
+Result<std::pair<uint64_t, uint64_t>> TwoNamed(const std::string& path, std::string_view first,
+                                               std::string_view second) {
+  auto text = TextOf(path);
+  if (!text) return text.error();
+  const auto one = Named(*text, first), other = Named(*text, second);
+  if (one && other) return std::pair{*one, *other};
+  return Status(Code::kUnsupported, fmt::format("{} has no {}", path, one ? second : first));
 }
 
 Status AddStat(pid_t pid, const std::string& proc, StatCounts* sum) {
@@ -73,17 +83,6 @@ Status AddStat(pid_t pid, const std::string& proc, StatCounts* sum) {
                       (child_user + child_system) / ticks_per_s);
   sum->minor_faults += minor + child_minor;
   sum->major_faults += major + child_major;
-  return Status::Ok();
-}
-
-Status AddSwitches(pid_t thread, const std::string& path, SwitchesByThread* all) {
-  auto text = TextOf(path);
-  if (!text) return text.error();
-  auto voluntary = Named(*text, "voluntary_ctxt_switches", path);
-  if (!voluntary) return voluntary.error();
-  auto involuntary = Named(*text, "nonvoluntary_ctxt_switches", path);
-  if (!involuntary) return involuntary.error();
-  (*all)[thread] = {*voluntary, *involuntary};
   return Status::Ok();
 }
 
@@ -138,14 +137,10 @@ Result<DiskCounts> ReadDisk(const std::vector<pid_t>& pids, const std::string& p
   DiskCounts sum;
   for (const pid_t pid : pids) {
     const std::string path = FolderOf(pid, proc) + "/io";
-    auto text = TextOf(path);
-    if (!text) return text.error();
-    auto read = Named(*text, "read_bytes", path);
-    if (!read) return read.error();
-    auto written = Named(*text, "write_bytes", path);
-    if (!written) return written.error();
-    sum.read_bytes += *read;
-    sum.written_bytes += *written;
+    auto counts = TwoNamed(path, "read_bytes", "write_bytes");
+    if (!counts) return counts.error();
+    sum.read_bytes += counts->first;
+    sum.written_bytes += counts->second;
   }
   return sum;
 }
@@ -156,8 +151,8 @@ Result<uint64_t> ReadResidentBytes(const std::vector<pid_t>& pids, const std::st
     const std::string path = FolderOf(pid, proc) + "/status";
     auto text = TextOf(path);
     if (!text) return text.error();
-    auto kibibytes = Named(*text, "VmRSS", path);
-    if (!kibibytes) return kibibytes.error();
+    const auto kibibytes = Named(*text, "VmRSS");
+    if (!kibibytes) return Status(Code::kUnsupported, path + " has no VmRSS");
     sum += *kibibytes * 1024;
   }
   return sum;
@@ -170,9 +165,10 @@ Result<SwitchesByThread> ReadSwitches(const std::vector<pid_t>& pids, const std:
     if (threads.empty()) return Status(Code::kNotFound, fmt::format("there is no process {}", pid));
     for (const pid_t thread : threads) {
       const std::string path = fmt::format("{}/task/{}/status", FolderOf(pid, proc), thread);
-      const Status status = AddSwitches(thread, path, &all);
+      auto counts = TwoNamed(path, "voluntary_ctxt_switches", "nonvoluntary_ctxt_switches");
       const bool has_ended = access(path.c_str(), F_OK) != 0;
-      if (!status.ok() && !has_ended) return status;
+      if (!counts && !has_ended) return counts.error();
+      if (counts) all[thread] = {counts->first, counts->second};
     }
   }
   return all;

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/folder_test_kit.h"
+#include "bench/harness/report_rows_test_kit.h"
 #include "bench/pipeline/data_set.h"
 #include "bench/pipeline/options.h"
-#include "bench/pipeline/report_rows_test_kit.h"
 #include "cache/cache_test_kit.h"
 
 namespace weft::bench {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/folder_test_kit.h"
-#include "bench/pipeline/report_rows_test_kit.h"
+#include "bench/harness/report_rows_test_kit.h"
 #include "bench/pipeline/turns.h"
 #include "cache/cache_test_kit.h"
 #include "planner/machine_test_kit.h"

@@ -4,10 +4,9 @@
 #include <cmath>
 #include <fstream>
 
-#include <nlohmann/json.hpp>
-
 #include "base/folder_test_kit.h"
 #include "base/seed_test_kit.h"
+#include "bench/harness/report_rows_test_kit.h"
 #include "bench/play/play_options.h"
 #include "bench/play/play_policy.h"
 #include "bench/play/play_target.h"
@@ -188,9 +187,7 @@ TEST(TraceBench, AServerThatIsThereKeepsItsMemory) {
   options.memory_is_given = false;
   const Status status = RunTraceBench(options);
   ASSERT_TRUE(status.ok()) << status.ToString();
-  std::ifstream in(options.json);
-  std::vector<nlohmann::json> lines;
-  for (std::string line; std::getline(in, line);) lines.push_back(nlohmann::json::parse(line));
+  const std::vector<nlohmann::json> lines = JsonLines(options.json);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0]["memory_mb"], 64);
   EXPECT_EQ(lines[0]["trace_format"], "numbers");

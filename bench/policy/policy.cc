@@ -1,8 +1,7 @@
 #include "bench/policy/policy.h"
 
 #include "bench/policy/belady.h"
-#include "bench/policy/fifo.h"
-#include "bench/policy/lru.h"
+#include "bench/policy/one_queue.h"
 #include "bench/policy/s3_fifo.h"
 #include "bench/policy/w_tinylfu.h"
 

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "base/posix_fd.h"
+
 namespace weft::bench {
 namespace {
 
@@ -44,10 +46,8 @@ std::string Place::Fresh(const std::string& name) const {
 }
 
 void Place::Sync() const {
-  const int fd = open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return;
-  syncfs(fd);
-  close(fd);
+  const base::Fd fd(open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd.valid()) syncfs(fd.get());
 }
 
 }  // namespace weft::bench

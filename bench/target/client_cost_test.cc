@@ -52,7 +52,7 @@ struct Round {
 };
 
 // Both ends of a connection over the loopback interface.
-void ConnectBoth(int* client, int* server) {
+void ConnectBoth(base::Fd* client, int* server) {
   const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
@@ -61,7 +61,7 @@ void ConnectBoth(int* client, int* server) {
   ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
   ASSERT_EQ(listen(listener, 1), 0);
   getsockname(listener, reinterpret_cast<sockaddr*>(&address), &bytes);
-  *client = Connect({"127.0.0.1", ntohs(address.sin_port), ""}).value();
+  *client = std::move(Connect({"127.0.0.1", ntohs(address.sin_port), ""}).value());
   *server = accept(listener, nullptr, nullptr);
   const int on = 1;
   setsockopt(*server, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
@@ -192,10 +192,11 @@ class ClientCost : public testing::Test {
       {
         Sessions sessions(rounds);
         for (size_t i = 0; i < count; ++i) {
-          int client = -1, server = -1;
+          base::Fd client;
+          int server = -1;
           ASSERT_NO_FATAL_FAILURE(ConnectBoth(&client, &server));
           threads.emplace_back([server, &rounds] { Serve(server, rounds); });
-          sessions.Add(make(std::make_unique<Stream>(client)));
+          sessions.Add(make(std::make_unique<Stream>(std::move(client))));
         }
         Measure(what, count, &sessions);
       }

@@ -8,13 +8,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
 
 #include "base/clock.h"
 #include "bench/harness/wait_for_events.h"
+#include "bench/workload/words.h"
 
 namespace weft::bench {
 namespace {
@@ -22,6 +23,7 @@ namespace {
 constexpr uint32_t kWakeLine = UINT32_MAX;
 constexpr int kEventsMax = 64;
 constexpr uint64_t kRetryNs = 50'000;  // of a socket that was full
+constexpr double kSecondsMax = 1e9;
 
 // Both a request and its answer.
 struct Message {
@@ -54,7 +56,7 @@ uint32_t RecordsOf(const Operation& operation) {
 
 class EchoSession final : public Session {
  public:
-  explicit EchoSession(int fd) : stream_(fd) {}
+  explicit EchoSession(base::Fd fd) : stream_(std::move(fd)) {}
 
   Status Submit(std::span<const Operation> operations) override {
     const uint64_t now = base::NowNs();
@@ -80,23 +82,17 @@ class EchoSession final : public Session {
   Stream stream_;
 };
 
-// "50us" in nanoseconds.
+// Of "50us".
 std::optional<uint64_t> ParseNs(std::string_view text) {
-  double number = 0;
-  const auto [at, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || !(number >= 0) || number > 1e9) return std::nullopt;
-  const std::string_view unit = text.substr(static_cast<size_t>(at - text.data()));
-  if (unit == "ns") return static_cast<uint64_t>(number);
-  if (unit == "us") return static_cast<uint64_t>(number * 1e3);
-  if (unit == "ms") return static_cast<uint64_t>(number * 1e6);
-  if (unit == "s") return static_cast<uint64_t>(number * 1e9);
-  return std::nullopt;
+  const auto seconds = SecondsOf(text);
+  if (!seconds || *seconds > kSecondsMax) return std::nullopt;
+  return static_cast<uint64_t>(std::llround(*seconds * 1e9));
 }
 
 }  // namespace
 
 struct EchoTarget::Line {
-  explicit Line(int fd) : stream(fd) {}
+  explicit Line(base::Fd fd) : stream(std::move(fd)) {}
   Stream stream;
   bool gone = false;
   bool is_unsent = false;
@@ -122,13 +118,13 @@ Result<EchoOptions> ParseEcho(std::string_view text) {
 
 Result<std::unique_ptr<EchoTarget>> EchoTarget::Open(const EchoOptions& options) {
   std::unique_ptr<EchoTarget> target(new EchoTarget(options));
-  target->epoll_ = epoll_create1(EPOLL_CLOEXEC);
-  target->wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  target->epoll_ = base::Fd(epoll_create1(EPOLL_CLOEXEC));
+  target->wake_ = base::Fd(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u32 = kWakeLine;
-  if (target->epoll_ < 0 || target->wake_ < 0 ||
-      epoll_ctl(target->epoll_, EPOLL_CTL_ADD, target->wake_, &event) != 0)
+  if (!target->epoll_.valid() || !target->wake_.valid() ||
+      epoll_ctl(target->epoll_.get(), EPOLL_CTL_ADD, target->wake_.get(), &event) != 0)
     return Status::FromErrno("echo target", errno);
   target->thread_ = std::thread([echo = target.get()] { echo->Run(); });
   return target;
@@ -136,13 +132,10 @@ Result<std::unique_ptr<EchoTarget>> EchoTarget::Open(const EchoOptions& options)
 
 EchoTarget::~EchoTarget() {
   ends_ = true;
-  if (thread_.joinable()) {
-    const uint64_t one = 1;
-    while (write(wake_, &one, sizeof one) < 0 && errno == EINTR) continue;
-    thread_.join();
-  }
-  if (wake_ >= 0) close(wake_);
-  if (epoll_ >= 0) close(epoll_);
+  if (!thread_.joinable()) return;
+  const uint64_t one = 1;
+  while (write(wake_.get(), &one, sizeof one) < 0 && errno == EINTR) continue;
+  thread_.join();
 }
 
 void EchoTarget::StallAt(uint64_t start_ns, uint64_t duration_ns) {
@@ -167,8 +160,8 @@ Result<std::unique_ptr<Session>> EchoTarget::NewSession() {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     return Status::FromErrno("socketpair", errno);
-  auto session = std::make_unique<EchoSession>(ends[0]);
-  auto line = std::make_shared<Line>(ends[1]);
+  auto session = std::make_unique<EchoSession>(base::Fd(ends[0]));
+  auto line = std::make_shared<Line>(base::Fd(ends[1]));
   base::MutexLock lock(&mutex_);
   auto slot = std::find(lines_.begin(), lines_.end(), nullptr);
   if (slot == lines_.end()) slot = lines_.insert(slot, nullptr);
@@ -176,7 +169,7 @@ Result<std::unique_ptr<Session>> EchoTarget::NewSession() {
   epoll_event event{};
   event.events = EPOLLIN;
   event.data.u32 = static_cast<uint32_t>(slot - lines_.begin());
-  if (epoll_ctl(epoll_, EPOLL_CTL_ADD, ends[1], &event) != 0)
+  if (epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, ends[1], &event) != 0)
     return Status::FromErrno("epoll_ctl", errno);
   return std::unique_ptr<Session>(std::move(session));
 }
@@ -206,7 +199,7 @@ void EchoTarget::Wait() {
   } else {
     timeout.tv_nsec = kRetryNs;
   }
-  const int ready = WaitForEvents(epoll_, events, kEventsMax, limit);
+  const int ready = WaitForEvents(epoll_.get(), events, kEventsMax, limit);
   for (int i = 0; i < ready; ++i)
     if (events[i].data.u32 != kWakeLine) ReceiveFrom(events[i].data.u32);
 }
@@ -220,7 +213,7 @@ void EchoTarget::ReceiveFrom(size_t index) {
   if (line == nullptr) return;
   const Result<bool> more = line->stream.Receive();
   if (!more) {  // the session is gone
-    epoll_ctl(epoll_, EPOLL_CTL_DEL, line->stream.fd(), nullptr);
+    epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, line->stream.fd(), nullptr);
     line->gone = true;
     base::MutexLock lock(&mutex_);
     lines_[index] = nullptr;

@@ -81,8 +81,8 @@ class EchoTarget final : public Target {
   uint64_t LeavesAt(uint64_t due_ns) const;
 
   const EchoOptions options_;
-  int epoll_ = -1;
-  int wake_ = -1;
+  base::Fd epoll_;
+  base::Fd wake_;
   std::atomic<bool> ends_ = false;
   std::atomic<uint64_t> stall_start_ns_ = 0;
   std::atomic<uint64_t> stall_end_ns_ = 0;

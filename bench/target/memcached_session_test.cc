@@ -13,7 +13,7 @@ class MemcachedSessionTest : public SessionTest {
 
   std::unique_ptr<MemcachedSession> Make(bool multi_get = false) {
     server_ = std::make_unique<ServerEnd>();
-    return std::make_unique<MemcachedSession>(std::make_unique<Stream>(server_->session_fd()),
+    return std::make_unique<MemcachedSession>(std::make_unique<Stream>(server_->TakeSessionEnd()),
                                               format_, multi_get);
   }
   std::string Hit(const std::string& key, const std::string& value) const {

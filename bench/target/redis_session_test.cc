@@ -13,8 +13,8 @@ class RedisSessionTest : public SessionTest {
 
   std::unique_ptr<RedisSession> Make(const RedisSessionOptions& options = {}) {
     server_ = std::make_unique<ServerEnd>();
-    return std::make_unique<RedisSession>(std::make_unique<Stream>(server_->session_fd()), format_,
-                                          options);
+    return std::make_unique<RedisSession>(std::make_unique<Stream>(server_->TakeSessionEnd()),
+                                          format_, options);
   }
   static std::string Bulk(const std::string& text) {
     return "$" + std::to_string(text.size()) + "\r\n" + text + "\r\n";

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -20,20 +19,18 @@ constexpr size_t kSentPiecesMax = 1024;
 }  // namespace
 
 Result<std::unique_ptr<Stream>> Stream::Open(const Address& address) {
-  Result<int> fd = Connect(address);
+  auto fd = Connect(address);
   if (!fd) return fd.error();
-  return std::make_unique<Stream>(*fd);
+  return std::make_unique<Stream>(std::move(*fd));
 }
 
-Stream::Stream(int fd)
-    : fd_(fd),
+Stream::Stream(base::Fd fd)
+    : fd_(std::move(fd)),
       text_(kTextBytes),
       in_(std::make_unique_for_overwrite<char[]>(kReceiveBytes)),
       in_room_(kReceiveBytes) {
-  fcntl(fd_, F_SETFL, fcntl(fd_, F_GETFL) | O_NONBLOCK);
+  fcntl(fd_.get(), F_SETFL, fcntl(fd_.get(), F_GETFL) | O_NONBLOCK);
 }
-
-Stream::~Stream() { close(fd_); }
 
 // All has been sent.
 void Stream::BeginText() {
@@ -105,8 +102,8 @@ Status Stream::Flush() {
     message.msg_iovlen = Gather(parts);
     // Most rounds are one piece, for which send costs the system less.
     const ssize_t sent = message.msg_iovlen == 1
-                             ? send(fd_, parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL)
-                             : sendmsg(fd_, &message, MSG_NOSIGNAL);
+                             ? send(fd_.get(), parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL)
+                             : sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) {
       if (piece_ > kSentPiecesMax) DropSent();
@@ -143,7 +140,7 @@ Result<bool> Stream::Receive(size_t whole) {
   if (in_begin_ == in_end_) in_begin_ = in_end_ = 0;
   MakeRoom(whole);
   ssize_t got;
-  do got = recv(fd_, in_.get() + in_end_, in_room_ - in_end_, 0);
+  do got = recv(fd_.get(), in_.get() + in_end_, in_room_ - in_end_, 0);
   while (got < 0 && errno == EINTR);
   if (got < 0 && errno == EAGAIN) return false;
   if (got < 0) return Status::FromErrno("receive from the server", errno);

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/posix_fd.h"
 #include "bench/harness/address.h"
 #include "weft/status.h"
 
@@ -43,12 +44,9 @@ class Stream {
  public:
   static Result<std::unique_ptr<Stream>> Open(const Address& address);
   // Takes a connected socket over.
-  explicit Stream(int fd);
-  ~Stream();
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
+  explicit Stream(base::Fd fd);
 
-  int fd() const { return fd_; }
+  int fd() const { return fd_.get(); }
 
   // Where text of up to `bytes` can be written; Wrote says how much it was.
   char* Text(size_t bytes) {
@@ -83,7 +81,7 @@ class Stream {
   void DropSent();
   void MakeRoom(size_t whole);
 
-  const int fd_;
+  const base::Fd fd_;
 
   // What remains to send: pieces_[piece_] on, of which sent_of_piece_ bytes are out, and then the
   // text from text_cut_ on.

@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/posix_fd.h"
 #include "bench/target/round_trip.h"
 #include "bench/target/target.h"
 
@@ -203,37 +204,30 @@ class ServerEnd {
   ServerEnd() {
     int ends[2];
     EXPECT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
-    session_fd_ = ends[0];
-    fd_ = ends[1];
+    session_end_ = base::Fd(ends[0]);
+    end_ = base::Fd(ends[1]);
   }
-  ~ServerEnd() { Close(); }
-  ServerEnd(const ServerEnd&) = delete;
-  ServerEnd& operator=(const ServerEnd&) = delete;
 
-  int session_fd() const { return session_fd_; }  // goes to the session
+  base::Fd TakeSessionEnd() { return std::move(session_end_); }
   void Answer(std::string_view bytes) {
-    EXPECT_EQ(send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL),
+    EXPECT_EQ(send(end_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(bytes.size()));
   }
   // What was asked and not yet read.
   std::string Asked() {
     std::string text(1 << 20, '\0');
-    const ssize_t got = recv(fd_, text.data(), text.size(), MSG_DONTWAIT);
+    const ssize_t got = recv(end_.get(), text.data(), text.size(), MSG_DONTWAIT);
     text.resize(got > 0 ? static_cast<size_t>(got) : 0);
     return text;
   }
-  void Close() {
-    if (fd_ >= 0) close(fd_);
-    fd_ = -1;
-  }
+  void Close() { end_ = base::Fd(); }
 
  private:
-  int session_fd_ = -1;
-  int fd_ = -1;
+  base::Fd session_end_, end_;
 };
 
 // Plays the server of a session, on records of one format. Each test class makes its own sessions,
-// with server_->session_fd().
+// with server_->TakeSessionEnd().
 class SessionTest : public testing::Test {
  protected:
   explicit SessionTest(RecordFormat format) : format_(std::move(format)) {}

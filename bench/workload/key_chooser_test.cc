@@ -8,7 +8,7 @@
 
 #include "base/goodness_of_fit_test_kit.h"
 #include "base/seed_test_kit.h"
-#include "bench/workload/key_probability.h"
+#include "bench/workload/key_probability_test_kit.h"
 
 namespace weft::bench {
 namespace {

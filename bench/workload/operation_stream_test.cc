@@ -9,7 +9,7 @@
 #include "base/goodness_of_fit_test_kit.h"
 #include "base/mutex.h"
 #include "bench/workload/builtin_mixes.h"
-#include "bench/workload/key_probability.h"
+#include "bench/workload/key_probability_test_kit.h"
 
 namespace weft::bench {
 namespace {

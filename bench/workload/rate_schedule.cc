@@ -26,16 +26,10 @@ std::optional<double> RateOf(std::string_view word) {
   return rate;
 }
 
-// "10s", "500ms", "2min".
-std::optional<double> SecondsOf(std::string_view word) {
-  for (const auto& [unit, seconds] : {std::pair{"ms", 1e-3}, {"min", 60.0}, {"s", 1.0}})
-    if (word.ends_with(unit)) {
-      word.remove_suffix(std::string_view(unit).size());
-      const std::optional<double> number = NumberOf(word);
-      if (!number || *number <= 0 || *number * seconds > kSecondsMax) return std::nullopt;
-      return *number * seconds;
-    }
-  return std::nullopt;
+// How long something lasts.
+std::optional<double> LengthOf(std::string_view word) {
+  const std::optional<double> seconds = SecondsOf(word);
+  return seconds > 0 && seconds <= kSecondsMax ? seconds : std::nullopt;
 }
 
 }  // namespace
@@ -122,7 +116,7 @@ Result<RateSchedule::Piece> RateSchedule::ParsePiece(std::string_view text) {
   std::vector<std::string_view> words = WordsOf(text);
   Piece piece;
   if (words.size() >= 2 && words[words.size() - 2] == "for") {
-    const std::optional<double> seconds = SecondsOf(words.back());
+    const std::optional<double> seconds = LengthOf(words.back());
     if (!seconds)
       return Status(Code::kInvalidArgument,
                     fmt::format("'{}' is not a time such as 10s, 500ms or 2min", words.back()));
@@ -141,7 +135,7 @@ Result<RateSchedule::Piece> RateSchedule::ParsePiece(std::string_view text) {
   if (ramp && piece.seconds == kForEver)
     return Status(Code::kInvalidArgument, "a ramp needs an end: 'ramp 1000 5000 for 10s'");
   if (!sine) return piece;
-  const std::optional<double> period = SecondsOf(words[4]);
+  const std::optional<double> period = LengthOf(words[4]);
   if (!period) return bad;
   if (piece.first > piece.second)
     return Status(Code::kInvalidArgument, "a sine's least rate must come first");

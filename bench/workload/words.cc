@@ -1,6 +1,7 @@
 #include "bench/workload/words.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/parse_number.h"
 
@@ -35,6 +36,18 @@ std::optional<uint64_t> CountOf(std::string_view word) {
   uint64_t count = 0;
   if (!base::ParseNumber(word, &count)) return std::nullopt;
   return count;
+}
+
+std::optional<double> SecondsOf(std::string_view text) {
+  constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"min", 60}, {"s", 1}};
+  for (const auto& [unit, seconds] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto number = NumberOf(PartsOf(text.substr(0, text.size() - unit.size()), ',').front());
+    if (!number || *number < 0) return std::nullopt;
+    return *number * seconds;
+  }
+  return std::nullopt;
 }
 
 }  // namespace weft::bench

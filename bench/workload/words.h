@@ -1,5 +1,5 @@
-// bench/workload/words.h: one-line texts, taken apart word by word: descriptions of sizes, keys and
-// rates.
+// bench/workload/words.h: one-line texts, taken apart word by word: descriptions of sizes, keys,
+// rates and times.
 //
 // Threads   pure.
 #pragma once
@@ -19,5 +19,7 @@ std::vector<std::string_view> PartsOf(std::string_view text, char separator);
 // The value of a word that is a number and nothing else: finite; a whole one from 0 on.
 std::optional<double> NumberOf(std::string_view word);
 std::optional<uint64_t> CountOf(std::string_view word);
+// Seconds, 0 or more, of a time such as "10s", "500 ms", "2min", "80us" or "5ns".
+std::optional<double> SecondsOf(std::string_view text);
 
 }  // namespace weft::bench

@@ -30,5 +30,13 @@ TEST(Words, NumbersAreWholeWords) {
     EXPECT_FALSE(CountOf(bad)) << bad;
 }
 
+TEST(Words, TimesHaveTheirUnits) {
+  const std::pair<const char*, double> cases[] = {
+      {"10s", 10}, {"500 ms", 0.5}, {"2min", 120}, {"0us", 0}, {"5ns", 5e-9}};
+  for (const auto& [text, seconds] : cases) EXPECT_EQ(SecondsOf(text), seconds) << text;
+  for (const char* bad : {"", "10", "s", "-1s", "2h", "1,2s", "1 s now", "nan s"})
+    EXPECT_FALSE(SecondsOf(bad)) << bad;
+}
+
 }  // namespace
 }  // namespace weft::bench
