@@ -1,6 +1,5 @@
 #include "bench/drive/latency_limit.h"
 
-#include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
@@ -11,7 +10,7 @@ namespace weft::bench {
 namespace {
 
 constexpr double kMean = -1;
-constexpr double kLeastUs = 1e-3;  // a nanosecond: latencies are whole ones
+constexpr double kLeastUs = 1e-3;  // a nanosecond
 constexpr double kMostUs = 3.6e9;  // an hour
 constexpr int kLimitDigits = 12;   // more than anybody writes, less than rounding shows in
 
@@ -24,18 +23,17 @@ std::optional<double> PercentOf(std::string_view which) {
 }
 
 std::optional<double> UsOfTime(std::string_view text) {
-  const auto seconds = SecondsOf(text);
-  if (!seconds || *seconds * 1e6 < kLeastUs || *seconds * 1e6 > kMostUs) return std::nullopt;
-  return *seconds * 1e6;
+  const auto us = TimeOf(text, 1e3);
+  return us >= kLeastUs && us <= kMostUs ? us : std::nullopt;
 }
 
 }  // namespace
 
 Result<LatencyLimit> LatencyLimit::Parse(std::string_view text) {
-  const std::string_view whole = PartsOf(text, ',').front();
-  const size_t space = std::min(whole.find(' '), whole.size());
-  const auto percent = PercentOf(whole.substr(0, space));
-  const auto most_us = UsOfTime(whole.substr(space));
+  const auto words = WordsOf(text);
+  const std::string_view which = words.empty() ? "" : words[0];
+  const auto percent = PercentOf(which);
+  const auto most_us = UsOfTime(text.substr(text.find(which) + which.size()));
   if (!percent || !most_us)
     return Status(Code::kInvalidArgument,
                   fmt::format("'{}' is not a latency limit such as 'p99 1ms', 'p99.9 500us', 'mean "

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "base/folder_test_kit.h"
 #include "bench/harness/report.h"
 

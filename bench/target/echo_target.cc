@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -23,7 +22,7 @@ namespace {
 constexpr uint32_t kWakeLine = UINT32_MAX;
 constexpr int kEventsMax = 64;
 constexpr uint64_t kRetryNs = 50'000;  // of a socket that was full
-constexpr double kSecondsMax = 1e9;
+constexpr double kServiceNsMax = 1e18;
 
 // Both a request and its answer.
 struct Message {
@@ -84,9 +83,9 @@ class EchoSession final : public Session {
 
 // Of "50us".
 std::optional<uint64_t> ParseNs(std::string_view text) {
-  const auto seconds = SecondsOf(text);
-  if (!seconds || *seconds > kSecondsMax) return std::nullopt;
-  return static_cast<uint64_t>(std::llround(*seconds * 1e9));
+  const auto ns = TimeOf(text, 1);
+  if (!ns || *ns > kServiceNsMax) return std::nullopt;
+  return static_cast<uint64_t>(*ns);
 }
 
 }  // namespace

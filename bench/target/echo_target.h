@@ -25,6 +25,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "base/posix_fd.h"
 #include "bench/target/stream.h"
 #include "bench/target/target.h"
 

@@ -28,7 +28,7 @@ std::optional<double> RateOf(std::string_view word) {
 
 // How long something lasts.
 std::optional<double> LengthOf(std::string_view word) {
-  const std::optional<double> seconds = SecondsOf(word);
+  const std::optional<double> seconds = TimeOf(word, 1e9);
   return seconds > 0 && seconds <= kSecondsMax ? seconds : std::nullopt;
 }
 

@@ -9,7 +9,7 @@
 //     sine 1000 5000 period 60s       up and down, from the mean on
 //     poisson 1000                    of any of these, with gaps by chance (arrivals.h), not even
 //
-// If the last piece has an end (`for`), all begins anew there. Times are in s, ms or min.
+// If the last piece has an end (`for`), all begins anew there. Times are in min, s, ms, us or ns.
 //
 // Units     requests a second, seconds; a count of requests is the rate's integral, from 0 s on.
 // Threads   a value; const calls from any.

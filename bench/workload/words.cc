@@ -38,14 +38,17 @@ std::optional<uint64_t> CountOf(std::string_view word) {
   return count;
 }
 
-std::optional<double> SecondsOf(std::string_view text) {
+std::optional<double> TimeOf(std::string_view text, double unit_ns) {
   constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"min", 60}, {"s", 1}};
-  for (const auto& [unit, seconds] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    const auto number = NumberOf(PartsOf(text.substr(0, text.size() - unit.size()), ',').front());
+      {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"min", 60e9}, {"s", 1e9}};
+  const auto words = WordsOf(text);
+  if (words.empty() || words.size() > 2) return std::nullopt;
+  for (const auto& [unit, ns] : kUnits) {
+    if (!words.back().ends_with(unit)) continue;
+    const std::string_view rest = words.back().substr(0, words.back().size() - unit.size());
+    const auto number = NumberOf(words.size() == 1 ? rest : rest.empty() ? words[0] : "");
     if (!number || *number < 0) return std::nullopt;
-    return *number * seconds;
+    return *number * (ns / unit_ns);
   }
   return std::nullopt;
 }

@@ -19,7 +19,8 @@ std::vector<std::string_view> PartsOf(std::string_view text, char separator);
 // The value of a word that is a number and nothing else: finite; a whole one from 0 on.
 std::optional<double> NumberOf(std::string_view word);
 std::optional<uint64_t> CountOf(std::string_view word);
-// Seconds, 0 or more, of a time such as "10s", "500 ms", "2min", "80us" or "5ns".
-std::optional<double> SecondsOf(std::string_view text);
+// A time such as "10s", " 500 ms ", "2min", "80us" or "5ns", in units of `unit_ns` nanoseconds: 0
+// or more.
+std::optional<double> TimeOf(std::string_view text, double unit_ns);
 
 }  // namespace weft::bench

@@ -32,10 +32,11 @@ TEST(Words, NumbersAreWholeWords) {
 
 TEST(Words, TimesHaveTheirUnits) {
   const std::pair<const char*, double> cases[] = {
-      {"10s", 10}, {"500 ms", 0.5}, {"2min", 120}, {"0us", 0}, {"5ns", 5e-9}};
-  for (const auto& [text, seconds] : cases) EXPECT_EQ(SecondsOf(text), seconds) << text;
-  for (const char* bad : {"", "10", "s", "-1s", "2h", "1,2s", "1 s now", "nan s"})
-    EXPECT_FALSE(SecondsOf(bad)) << bad;
+      {"10s", 10}, {" 500  ms ", 0.5}, {"2min", 120}, {"0us", 0}, {"5ns", 5e-9}};
+  for (const auto& [text, seconds] : cases) EXPECT_EQ(TimeOf(text, 1e9), seconds) << text;
+  for (const char* bad : {"", "10", "s", "-1s", "2h", "1,2s", "1 s now", "1 2s", "nan s"})
+    EXPECT_FALSE(TimeOf(bad, 1)) << bad;
+  EXPECT_EQ(TimeOf("250ns", 1e3), 0.25);
 }
 
 }  // namespace
