@@ -36,6 +36,15 @@ TEST(PlannerWorkers, TakeAndReplaceDecisions) {
     });
   }
   for (std::thread& thread : threads) thread.join();
+  // They may see a mixture that hardly moves, and loads that they know. New ones make it plan.
+  for (const char* const load : {"K8-G100-U", "K16-G50-S", "K32-G95-U", "K32-G50-S", "K128-G100-U",
+                                 "K128-G50-U", "K8-G95-S", "K32-G100-S"}) {
+    RandomQueries queries{*ProfileOfWorkload(load), cache::TestSeed()};
+    for (uint32_t i = 0; i < 64; i++) {
+      queries.Count(1, &planner.profiler(0));
+      planner.Note(0);
+    }
+  }
   const PlannerStats stats = planner.Stats();
   EXPECT_LE(stats.decisions_kept, kWorkers);
   EXPECT_GT(stats.plannings, 5u);
