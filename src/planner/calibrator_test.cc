@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <string>
 
 #include "planner/search.h"
@@ -74,9 +75,9 @@ TEST(Calibrate, FollowsAMirror) {
 // A device that does not take some jobs.
 class ChoosyProcessor : public processor::Processor {
  public:
-  using Refuses = bool (*)(const task::QueryJob&);
+  using Refuses = std::function<bool(const task::QueryJob&)>;
   ChoosyProcessor(std::unique_ptr<Processor> of, Refuses refuses)
-      : of_(std::move(of)), refuses_(refuses) {}
+      : of_(std::move(of)), refuses_(std::move(refuses)) {}
   const processor::Description& description() const override { return of_->description(); }
   Status Start(processor::Job* job) override {
     if (refuses_(job->query)) return {Code::kIoError, "not that"};
@@ -89,7 +90,7 @@ class ChoosyProcessor : public processor::Processor {
   const Refuses refuses_;
 };
 
-Status CalibrateWith(ChoosyProcessor::Refuses refuses) {
+Status CalibrateWith(const ChoosyProcessor::Refuses& refuses) {
   auto device = processor::OpenNamed("cpu");
   EXPECT_TRUE(device);
   processor::Guard guard(std::make_unique<ChoosyProcessor>(std::move(*device), refuses));
@@ -110,8 +111,8 @@ TEST(Calibrate, SaysWhereADeviceFailsToStore) {
 
 // Once, among many: a batch of workers that does not go to it as a job of its own size does.
 TEST(Calibrate, SaysWhereADeviceFailsTheWorkers) {
-  const Status status = CalibrateWith([](const task::QueryJob& job) {
-    static std::atomic<int> reads{0};
+  std::atomic<int> reads{0};
+  const Status status = CalibrateWith([&](const task::QueryJob& job) {
     return job.end - job.begin == 2048 && (job.tasks & kRunRead) != 0 && reads++ == 0;
   });
   EXPECT_NE(status.message().find("not that"), std::string::npos) << status.ToString();
