@@ -219,7 +219,8 @@ Status LoadThread::Wait(uint64_t until_ns) {
     if (status.ok() && !is_open_loop_) status = FillClosed(&line);
     if (!status.ok()) return status;
   }
-  return ready > 0 ? Status::Ok() : CheckPatience(base::NowNs());
+  // Of this time only what was before: this thread itself may have been stopped meanwhile.
+  return ready > 0 ? Status::Ok() : CheckPatience(now_ns);
 }
 
 Status LoadThread::CheckPatience(uint64_t now_ns) {

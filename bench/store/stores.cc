@@ -19,12 +19,12 @@ std::vector<Kind> MakeKinds() {
 #ifdef WEFT_BENCH_HAS_LEVELDB
   kinds.push_back({"leveldb", store_internal::OpenLevelDb, store_internal::LevelDbTitle, false});
 #else
-  kinds.push_back({"leveldb", nullptr, nullptr, false, "libleveldb-dev is not installed"});
+  kinds.push_back({"leveldb", nullptr, nullptr, false, WEFT_BENCH_WHY_NO_LEVELDB});
 #endif
 #ifdef WEFT_BENCH_HAS_ROCKSDB
   kinds.push_back({"rocksdb", store_internal::OpenRocksDb, store_internal::RocksDbTitle, true});
 #else
-  kinds.push_back({"rocksdb", nullptr, nullptr, true, "librocksdb-dev is not installed"});
+  kinds.push_back({"rocksdb", nullptr, nullptr, true, WEFT_BENCH_WHY_NO_ROCKSDB});
 #endif
   return kinds;
 }
