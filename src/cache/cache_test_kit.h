@@ -65,7 +65,8 @@ class Client {
     Answer answer;
     session_->Begin();
     answer.reply = ExecuteWithRoom(*session_, command);
-    answer.value = std::string(answer.reply.value);
+    if (command.verb != Verb::kRead || command.want_value)
+      answer.value = std::string(answer.reply.value);
     session_->End();
     store_->Maintain(*session_, command.verb == Verb::kRead ? 0 : 1);
     return answer;
