@@ -45,6 +45,13 @@ inline std::unique_ptr<Store> OpenStore(CacheOptions options = {}) {
   return std::move(store.value());
 }
 
+// As the server and Cache::Open have it where nothing mirrors it.
+inline std::unique_ptr<Store> OpenFillingStore(const CacheOptions& options = {}) {
+  auto store = OpenStore(options);
+  store->AllowFilling();
+  return store;
+}
+
 // A reply whose value is the test's own.
 struct Answer {
   Reply reply;

@@ -33,6 +33,7 @@ class SessionPool {
     return all_.back().get();
   }
   void Return(Session* session) WEFT_EXCLUDES(mutex_) {
+    session->GiveUpHoles();
     base::MutexLock lock(&mutex_);
     idle_.push_back(session);
   }
@@ -224,6 +225,7 @@ class EmbeddedCache final : public Cache {
 Result<std::unique_ptr<Cache>> Cache::Open(const CacheOptions& options) {
   auto store = cache::Store::Open(options);
   if (!store) return store.error();
+  (*store)->AllowFilling();
   return std::unique_ptr<Cache>(std::make_unique<cache::EmbeddedCache>(std::move(store.value())));
 }
 

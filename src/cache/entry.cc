@@ -35,8 +35,41 @@ bool StillStands(const Entry& entry) {
   return task::SameEntry(task::LoadAcquire64(entry.found.slot), entry.found.word);
 }
 
+static void PrefetchToWrite(const void* at, uint64_t bytes) {
+  for (uint64_t line = 0; line < bytes; line += 64)
+    __builtin_prefetch(static_cast<const char*>(at) + line, 1);
+}
+
+uint32_t ShownMark(const Entry& entry) {
+  if (!entry.present) return 0;
+  const uint32_t access = task::LoadRelaxed32(&entry.object->access);
+  return (access & (kAccessCasSeen | kAccessCasOnce)) != 0 ? kAccessCasOnce : 0;
+}
+
+// Writes the version into a hole. 0: there is none, or the version must lie elsewhere: among others
+// that end when it does, or above those of its key that were shown.
+static uint64_t FillVersion(Session& session, ObjectSpec* spec, const Entry& entry) {
+  const ObjectLog& log = session.store().log();
+  if (!log.is_filling() || !entry.present || spec->has_cas || spec->expiry != kNeverExpires ||
+      (spec->access & (kAccessCasSeen | kAccessCasOnce)) != 0)
+    return 0;
+  const uint64_t bytes = SpecBytes(*spec);
+  const auto units = static_cast<uint32_t>(bytes / kLocationUnitBytes);
+  const Generation generation = log.GenerationOf(entry.location());
+  const uint64_t location = session.TakeHole(units, generation);
+  if (location == 0) return 0;
+  spec->access = task::WithAccessTime(spec->access, session.now_s());
+  WriteObject(session.ObjectAt(location), *spec);
+  task::TouchWrite(session.ObjectAt(location), bytes);
+  if (const uint64_t next = session.holes().NextLocation(units, generation); next != 0)
+    PrefetchToWrite(session.ObjectAt(next), bytes);
+  return location;
+}
+
 uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, uint64_t hash,
                        Room room) {
+  spec->access |= spec->has_cas ? kAccessCasOnce : ShownMark(entry);
+  if (const uint64_t filled = FillVersion(session, spec, entry); filled != 0) return filled;
   ObjectLog& log = session.store().log();
   Ghosts& ghosts = session.store().ghosts();
   const uint64_t ghost_age = entry.present ? Ghosts::kNone : ghosts.AgeOf(hash);
@@ -82,6 +115,13 @@ static bool WasFlushed(Session& session) {
   return true;
 }
 
+// A version may have been shown since the next one was written, up to its replacement.
+static void KeepShownMark(Session& session, const Entry& entry, uint64_t location) {
+  task::Object* const object = session.ObjectAt(location);
+  if (ShownMark(entry) != 0 && (task::LoadRelaxed32(&object->access) & kAccessCasOnce) == 0)
+    task::FetchOr32(&object->access, kAccessCasOnce);
+}
+
 Published Publish(Session& session, const Command& command, const Entry& entry, uint64_t location) {
   Store& store = session.store();
   if (WasFlushed(session)) return Published::kLost;
@@ -93,7 +133,8 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
       session.counters().retries.Add(1);
       return Published::kLost;
     }
-    session.ReleaseObject(entry.location());
+    KeepShownMark(session, entry, location);
+    session.ReplaceObject(entry.location());
     return Published::kDone;
   }
   // While it grows, the newer table must keep room for what still stands in the older one.

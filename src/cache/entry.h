@@ -30,11 +30,15 @@ Entry Locate(Session& session, const Command& command, Hint* hint);
 // True where the entry still stands as it was found, recency aside.
 bool StillStands(const Entry& entry);
 
-// Appends a version. Its cas is above all that clients were shown before, so that an older version
-// of a key can be told from a newer one. It goes to the generation of the version that it replaces.
-// Without one (`entry`), it goes to main if a ghost says so, otherwise to young. `*spec` becomes
-// what is appended, with its version. 0: there is no room now, and only the size of `*spec` may
-// still be used. `hash`: of the key.
+// What the next version of the key must bear in its `access` if a client may have been shown one
+// that this entry had.
+uint32_t ShownMark(const Entry& entry);
+
+// Appends a version, or fills a hole (cache/holes.h). Its cas is above those that clients were
+// shown of the key since it was last added: an older version can be told from a newer one. It goes
+// to the generation of the version that it replaces. Without one (`entry`), it goes to main if a
+// ghost says so, otherwise to young. `*spec` becomes what is stored, with its version. 0: there is
+// no room now, and only the size of `*spec` may still be used. `hash`: of the key.
 uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, uint64_t hash,
                        Room room = Room::kNew);
 

@@ -200,7 +200,9 @@ void ObjectLog::FreeLocked(uint32_t segment) {
 }
 
 void ObjectLog::FreeOneLocked(uint32_t segment) {
-  segments_[segment].state = State::kFree;
+  Segment& s = segments_[segment];
+  s.state = State::kFree;
+  s.places.store(Places::kGone, std::memory_order_relaxed);
   free_backed_.Insert(segment);
   LowerBudgetLocked(kept_segments_ + 1);
 }

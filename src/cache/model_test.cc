@@ -16,14 +16,21 @@ struct Setting {
   uint32_t hash_bits;
   uint64_t memory_mib;
   bool may_miss;  // memory is short
+  bool fills;     // places of replaced objects (cache/holes.h)
 };
+
+constexpr bool kFillsOrNot[] = {false, true};
+
+std::unique_ptr<Store> Open(const CacheOptions& options, bool fills) {
+  return fills ? OpenFillingStore(options) : OpenStore(options);
+}
 
 class RandomCommands {
  public:
   RandomCommands(const Setting& setting, uint64_t seed)
       : setting_(setting),
         random_(seed),
-        store_(OpenStore(Options(setting))),
+        store_(Open(Options(setting), setting.fills)),
         client_(store_.get()) {}
 
   void Run(uint32_t rounds) {
@@ -246,32 +253,37 @@ void RunSetting(const Setting& setting, uint32_t rounds) {
   commands.Run(rounds);
   EXPECT_GT(commands.hits(), rounds / 100);
   if (testing::Test::HasFailure()) {
-    std::printf("policy %d, %u hash bits, %llu MiB\n", static_cast<int>(setting.policy),
-                setting.hash_bits, static_cast<unsigned long long>(setting.memory_mib));
+    std::printf("policy %d, %u hash bits, %llu MiB, %s\n", static_cast<int>(setting.policy),
+                setting.hash_bits, static_cast<unsigned long long>(setting.memory_mib),
+                setting.fills ? "fills holes" : "fills no holes");
   }
 }
 
 TEST(Model, AgreesOnRandomCommands) {
   for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative})
-    for (const uint32_t bits : {2u, 8u, 64u}) RunSetting({policy, bits, 256, false}, Rounds(60000));
+    for (const uint32_t bits : {2u, 8u, 64u})
+      for (const bool fills : kFillsOrNot)
+        RunSetting({policy, bits, 256, false, fills}, Rounds(60000));
 }
 
 TEST(Model, MayForgetButNeverErrsWhereMemoryIsShort) {
   for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative})
-    for (const uint32_t bits : {4u, 9u, 64u}) RunSetting({policy, bits, 3, true}, Rounds(40000));
+    for (const uint32_t bits : {4u, 9u, 64u})
+      for (const bool fills : kFillsOrNot)
+        RunSetting({policy, bits, 3, true, fills}, Rounds(40000));
 }
 
 // Threads that each own some keys and read all. A value says its key and its version; the owner
 // knows what it was told is stored, so an older value than that is an error, as is another key's.
 class Storm {
  public:
-  Storm(IndexPolicy policy, uint32_t hash_bits, uint64_t memory_mib, uint64_t keys)
+  Storm(IndexPolicy policy, uint32_t hash_bits, uint64_t memory_mib, uint64_t keys, bool fills)
       : keys_(keys), acknowledged_(keys) {
     CacheOptions options;
     options.memory_bytes = memory_mib << 20;
     options.index_policy = policy;
     options.hash_bits = hash_bits;
-    store_ = OpenStore(options);
+    store_ = Open(options, fills);
   }
 
   void Run(uint32_t rounds) {
@@ -368,29 +380,32 @@ class Storm {
 };
 
 TEST(Storm, EvictionNeverShowsAnOlderOrAnotherValue) {
-  for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative}) {
-    Storm storm(policy, 64, 3, 20000);
-    storm.Run(Rounds(60000));
-    storm.Check();
-    EXPECT_GT(storm.store().Stats().evictions, 0u);
-  }
+  for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative})
+    for (const bool fills : kFillsOrNot) {
+      Storm storm(policy, 64, 3, 20000, fills);
+      storm.Run(Rounds(60000));
+      storm.Check();
+      EXPECT_GT(storm.store().Stats().evictions, 0u);
+    }
 }
 
 TEST(Storm, WeakHashesNeverShowAnotherKeysValue) {
-  for (const uint32_t bits : {3u, 6u, 10u}) {
-    Storm storm(IndexPolicy::kCuckoo, bits, 4, 60);
-    storm.Run(Rounds(20000));
-    storm.Check();
-  }
+  for (const uint32_t bits : {3u, 6u, 10u})
+    for (const bool fills : kFillsOrNot) {
+      Storm storm(IndexPolicy::kCuckoo, bits, 4, 60, fills);
+      storm.Run(Rounds(20000));
+      storm.Check();
+    }
 }
 
 TEST(Storm, GrowthUnderEvictionNeverShowsAnOlderValue) {
-  for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative}) {
-    Storm storm(policy, 64, 24, 150000);
-    storm.Run(Rounds(100000));
-    storm.Check();
-    EXPECT_GT(storm.store().Stats().index_buckets, (24u << 20) / 65536);
-  }
+  for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative})
+    for (const bool fills : kFillsOrNot) {
+      Storm storm(policy, 64, 24, 150000, fills);
+      storm.Run(Rounds(100000));
+      storm.Check();
+      EXPECT_GT(storm.store().Stats().index_buckets, (24u << 20) / 65536);
+    }
 }
 
 }  // namespace

@@ -238,6 +238,39 @@ bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group, 
   return base + UnitOfCursor(cursor) % segment_units_ > std::max(shown, floor);
 }
 
+void ObjectLog::AllowFilling() {
+  base::MutexLock lock(&mutex_);
+  WEFT_CHECK(!geometry_.keeps_for_replacing && !watched_);
+  // With one group, segments may hold what ends by itself, and end with it.
+  may_fill_ = geometry_.groups > 1;
+  filling_ = may_fill_;
+}
+
+// A segment's mark changes before the epoch that its emptying, or freeing, waits for. So whoever
+// asked before is still seen there, and whoever asks later is told. The base comes after the mark:
+// where the segment was begun anew, and may be filled again, it has the new one. Holes lie only in
+// segments that count for themselves (VersionOfHole).
+bool ObjectLog::IsAt(uint64_t location, uint64_t version, Places least) const {
+  const Segment& s = segments_[location / segment_units_];
+  return s.places.load(std::memory_order_seq_cst) >= least && VersionOfPlace(location) == version;
+}
+
+uint64_t ObjectLog::VersionOfHole(uint64_t location) const {
+  const bool is_tail = SegmentOf(location) != location / segment_units_;
+  const uint64_t version = VersionOfPlace(location);
+  return !is_tail && MayFill(location, version, GenerationOf(location)) ? version : 0;
+}
+
+bool ObjectLog::IsHole(uint64_t location, uint64_t version) const {
+  return IsAt(location, version, Places::kClosed);
+}
+
+// All filling ends before the epoch that an eviction waits for.
+bool ObjectLog::MayFill(uint64_t location, uint64_t version, Generation generation) const {
+  return filling_.load(std::memory_order_seq_cst) && IsAt(location, version, Places::kFillable) &&
+         GenerationOf(location) == generation;
+}
+
 void ObjectLog::Release(uint64_t location, uint64_t bytes) {
   segments_[SegmentOf(location)].live_units.fetch_sub(
       static_cast<uint32_t>(bytes / kLocationUnitBytes), std::memory_order_seq_cst);
@@ -354,6 +387,8 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   s.whole_units = segment_units_;
   s.first.store(segment, std::memory_order_relaxed);
   DrawVersionsLocked(segment);
+  // What ends by itself ends with its segment: nothing else is to keep that.
+  s.places.store(group == 0 ? Places::kFillable : Places::kClosed, std::memory_order_seq_cst);
 }
 
 void ObjectLog::DrawVersionsLocked(uint32_t segment) {
@@ -371,6 +406,7 @@ void ObjectLog::ListLocked(uint32_t segment) {
 
 void ObjectLog::Watch() {
   base::MutexLock lock(&mutex_);
+  WEFT_CHECK(!may_fill_);
   watched_ = true;
   is_begun_.resize(segment_count_);
   for (uint32_t i = 1; i < segment_count_; i++) {
@@ -418,8 +454,12 @@ void ObjectLog::UpdateLocked(std::span<Watched> watched) {
 
 uint64_t ObjectLog::live_bytes() const {
   uint64_t units = 0;
-  for (uint32_t i = 1; i < segment_count_; i++)
-    units += segments_[i].live_units.load(std::memory_order_relaxed);
+  for (uint32_t i = 1; i < segment_count_; i++) {
+    const Segment& s = segments_[i];
+    // What is left in one that was emptied are holes, of which sessions will hear.
+    const bool counts = s.places.load(std::memory_order_relaxed) != Places::kGone;
+    units += counts ? s.live_units.load(std::memory_order_relaxed) : 0;
+  }
   return units * kLocationUnitBytes;
 }
 

@@ -120,6 +120,23 @@ class ObjectLog {
   // The object at `location` counts no longer (replaced, deleted, never published).
   void Release(uint64_t location, uint64_t bytes);
 
+  // From now on places of replaced objects may be filled with later versions (cache/holes.h), as
+  // long as nothing live is evicted: the order in which objects came decides who goes.
+  // REQUIRES: something may be evicted, nothing was appended yet, and nobody will Watch
+  void AllowFilling() WEFT_EXCLUDES(mutex_);
+  // Whether it may be done now. A moment old.
+  bool is_filling() const { return filling_.load(std::memory_order_relaxed); }
+  // The version that its place gives, if the object there, which never expires and is replaced now,
+  // leaves a hole that may be filled. Otherwise 0.
+  uint64_t VersionOfHole(uint64_t location) const;
+  // Whether a hole still counts as live: its segment was neither emptied nor begun anew. `version`:
+  // that the place gave. It stays so while the caller is within the epoch.
+  bool IsHole(uint64_t location, uint64_t version) const;
+  // Whether a version of the same size that never expires may be written there, within the epoch,
+  // in place of one of that generation. It is counted already. False also for a place in a segment
+  // that is about to be emptied, or all of whose objects end.
+  bool MayFill(uint64_t location, uint64_t version, Generation generation) const;
+
   // A segment as a mirror follows it.
   struct Watched {
     uint32_t segment = 0;
@@ -226,6 +243,13 @@ class ObjectLog {
  private:
   enum class State : uint8_t { kFree, kOpen, kSealed, kEvicting, kRetired, kRunTail };
 
+  // What may be done with places of objects that were replaced (cache/holes.h).
+  enum class Places : uint8_t {
+    kGone,      // the segment was emptied, and counts nothing any more
+    kClosed,    // they count, but whoever empties it, or drops it whole, finds it as it is
+    kFillable,  // later versions may lie there
+  };
+
   static constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
 
   struct alignas(64) Segment {
@@ -248,7 +272,8 @@ class ObjectLog {
     uint32_t older = 0;  // neighbours in the queue of sealed segments, 0: none
     uint32_t newer = 0;
     std::atomic<uint32_t> first{0};  // of those it belongs to; set before anything is stored there
-    uint64_t stamp = 0;              // epoch of sealing, later of retiring
+    std::atomic<Places> places{Places::kGone};  // written under mutex_
+    uint64_t stamp = 0;  // epoch of sealing, later of closing, then of retiring
   };
 
   static constexpr uint64_t kTableBytesASegment = sizeof(Segment) + sizeof(uint64_t);
@@ -342,6 +367,16 @@ class ObjectLog {
   uint64_t YoungUnits(uint64_t total) const;
   Victim ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_in_part = false)
       WEFT_REQUIRES(mutex_);
+  bool IsAt(uint64_t location, uint64_t version, Places least) const;
+  uint64_t VersionOfPlace(uint64_t location) const {
+    const uint64_t at = location / segment_units_;
+    return std::atomic_ref<uint64_t>(version_bases_[at]).load() + location % segment_units_;
+  }
+  bool IsUnfilledLocked(uint32_t segment, uint64_t passed_below) const WEFT_REQUIRES(mutex_);
+  void CloseLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  bool EndFillingLocked() WEFT_REQUIRES(mutex_);
+  void NoteCleaningLocked() WEFT_REQUIRES(mutex_);
+  void EndFlushLocked() WEFT_REQUIRES(mutex_);
 
   // Constant after construction.
   const LogGeometry geometry_;
@@ -374,6 +409,7 @@ class ObjectLog {
   std::atomic<bool> watched_{false};
   std::atomic<uint64_t> young_units_{0};  // that young may hold; within bounds where it is used
   std::atomic<bool> keeps_to_replace_{false};  // by the budget of now
+  std::atomic<bool> filling_{false};           // written under mutex_
   // Something died or was sealed since the last look at all segments began. Kept only where nothing
   // live is evicted.
   std::atomic<bool> may_clean_{true};
@@ -392,7 +428,11 @@ class ObjectLog {
   std::deque<uint32_t> retired_ WEFT_GUARDED_BY(mutex_);
   uint32_t retired_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // of those, neighbours included
   Queue queues_[kGenerations] WEFT_GUARDED_BY(mutex_);
-  uint32_t longest_run_ WEFT_GUARDED_BY(mutex_) = 1;  // of those that were ever shared
+  uint32_t longest_run_ WEFT_GUARDED_BY(mutex_) = 1;     // of those that were ever shared
+  bool may_fill_ WEFT_GUARDED_BY(mutex_) = false;        // AllowFilling
+  uint64_t filling_ended_ WEFT_GUARDED_BY(mutex_) = 0;   // epoch; those up to it may still fill
+  uint32_t cleaned_in_row_ WEFT_GUARDED_BY(mutex_) = 0;  // since something live was evicted
+  uint32_t closed_ WEFT_GUARDED_BY(mutex_) = 0;  // sealed segments that were closed to be cleaned
   uint32_t sealed_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t evicting_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t flushed_left_ WEFT_GUARDED_BY(mutex_) = 0;     // from before the floor; not yet retired

@@ -36,7 +36,6 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
 // Shows a version to a client: from now on the version must outlive moves of the object. False:
 // the entry changed in the meantime and its version may be another one.
 bool ShowVersion(const Entry& entry) {
-  if ((entry.object->shape & kShapeHasCas) != 0) return true;
   const uint32_t access = task::LoadRelaxed32(&entry.object->access);
   // Set before the slot is looked at again: a mover marks the slot before it reads the bit
   // (cache/emptying.cc), so either it sees the bit or we see its mark.

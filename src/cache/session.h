@@ -18,6 +18,7 @@
 
 #include "base/counter.h"
 #include "cache/epoch.h"
+#include "cache/holes.h"
 #include "task/index.h"
 #include "task/log.h"
 
@@ -61,8 +62,7 @@ class Session {
   };
 
   // REQUIRES: the store outlives it. `slots` were claimed for it.
-  Session(Store* store, const Slots& slots, uint32_t lane)
-      : store_(store), slots_(slots), lane_(lane) {}
+  Session(Store* store, const Slots& slots, uint32_t lane);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -104,6 +104,16 @@ class Session {
   // The object at `location` no longer counts, and is marked (kAccessDead): it was taken out of the
   // index, or laid and never put in. REQUIRES: in the epoch in which that was done
   void ReleaseObject(uint64_t location);
+  // The same of an object that was replaced, whose place may be filled later. REQUIRES: as before
+  void ReplaceObject(uint64_t location);
+  // A place for an object of so many units that never expires, of one that was replaced (cache/
+  // holes.h). It counts as live. 0: there is none. REQUIRES: within the epochs
+  uint64_t TakeHole(uint32_t units, Generation generation);
+  const Holes& holes() const { return holes_; }
+  // Of the holes that it keeps; they count as live. For any thread.
+  uint64_t hole_units() const { return hole_units_.value(); }
+  // For a session that will rest. REQUIRES: outside
+  void GiveUpHoles();
 
   // The first of `count` numbers in a row, one for each access (task::WantsAccessNote). No other
   // call returns them for a long time.
@@ -131,9 +141,15 @@ class Session {
 
  private:
   static constexpr int64_t kItemsUncounted = 32;
+  static constexpr size_t kGivenUpPerBatch = 64;
+  static constexpr size_t kGivenUpForRoom = 2;
+  static constexpr uint32_t kLooksForHole = 16;
 
   void TakeViews();
   void CountItems();
+  void MarkDead(task::Object* object);
+  void GiveUp(const Hole& hole);
+  void GiveUpSome(size_t count);
 
   Store* const store_;
   Slots slots_;
@@ -147,6 +163,8 @@ class Session {
   int64_t items_delta_ = 0;
   uint64_t appended_bytes_ = 0;
   uint64_t carried_bytes_ = 0;
+  Holes holes_;
+  Counter hole_units_;
   task::IndexRef index_{};
   task::LogRef log_{};
   task::ChangeRing* ring_ = nullptr;  // the store's; null: nobody has followed yet

@@ -77,7 +77,10 @@ void WaitForFlush(const std::atomic<uint32_t>& flush_at_s) {
 }  // namespace
 
 Store::Store(const CacheOptions& options, const base::KeyedHash& hash)
-    : options_(options), hasher_(hash, options.hash_bits), memory_limit_(options.memory_bytes) {}
+    : options_(options),
+      hasher_(hash, options.hash_bits),
+      hole_budget_(options.memory_bytes / kHolesShare / kLocationUnitBytes),
+      memory_limit_(options.memory_bytes) {}
 
 Store::~Store() {
   base::MutexLock lock(&sessions_mutex_);
@@ -370,6 +373,18 @@ void Store::SumCounters(SessionCounters* total) const {
   for (const Session* session : sessions_) total->AddAll(session->counters());
 }
 
+// Holes count as live. Sessions keep those of freed segments until they come upon them, so this may
+// be too small by the holes' share.
+uint64_t Store::LiveBytes() const {
+  uint64_t hole_units = 0;
+  {
+    base::MutexLock lock(&sessions_mutex_);
+    for (const Session* session : sessions_) hole_units += session->hole_units();
+  }
+  const uint64_t counted_bytes = log_->live_bytes();  // of another moment
+  return counted_bytes - std::min(counted_bytes, hole_units * kLocationUnitBytes);
+}
+
 // Of one moment: what tables and log give each other is counted once.
 uint64_t Store::MemoryBytes() const {
   const auto tables = [this] {
@@ -385,7 +400,7 @@ uint64_t Store::MemoryBytes() const {
 CacheStats Store::Stats() const {
   CacheStats stats;
   stats.items = ItemCount();
-  stats.object_bytes = log_->live_bytes();
+  stats.object_bytes = LiveBytes();
   stats.memory_bytes = MemoryBytes();
   stats.index_buckets = index_->bucket_count();
   SessionCounters counters;

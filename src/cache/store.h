@@ -83,6 +83,14 @@ class Store {
   // Versions begin at `first_version`. Call it before any session exists.
   void KeepVersions(uint64_t first_version);
   bool keeps_versions() const { return keeps_versions_; }
+  // Overwriting fills places of replaced objects while nothing live is evicted (cache/holes.h), if
+  // something may be evicted at all. Call it before anything is stored. REQUIRES: no mirror, device
+  // or tier works on the store
+  void AllowFilling() {
+    if (options_.evict && !keeps_versions_) log_->AllowFilling();
+  }
+  bool is_filling() const { return log_->is_filling(); }
+  HoleBudget& hole_budget() { return hole_budget_; }
   // Where nothing is evicted, flags and an expiry have their room from the beginning, too.
   bool keeps_all_fields() const { return !options_.evict; }
 
@@ -207,8 +215,10 @@ class Store {
   void SetLogBudgetLocked(uint64_t index_bytes) WEFT_REQUIRES(budget_mutex_);
   uint64_t LogBudgetBytes(uint64_t index_bytes) const;
   uint64_t MemoryBytes() const;
+  uint64_t LiveBytes() const WEFT_EXCLUDES(sessions_mutex_);
 
   static constexpr uint64_t kLargeByMean = 3;
+  static constexpr uint64_t kHolesShare = 128;  // of the memory, for all sessions' holes
 
   // Constant after construction.
   const CacheOptions options_;
@@ -218,6 +228,7 @@ class Store {
   // Provides its own synchronisation.
   Epochs epochs_;
   Epochs change_epochs_;
+  HoleBudget hole_budget_;
   ChangeRings change_rings_;
   std::unique_ptr<Index> index_;
   std::unique_ptr<ObjectLog> log_;

@@ -27,6 +27,11 @@ constexpr uint64_t kYoungPercentMin = 5;
 constexpr uint64_t kYoungPercentMax = 30;
 // Steps of it in objects: more for one that a larger share would have kept than for one that not.
 constexpr uint64_t kYoungGrowth = 5;
+// Segments that are closed at once, to be cleaned when those who may be filling them have left.
+constexpr uint32_t kClosedMax = 16;
+// Holes are filled again when so many segments in a row were cleaned, and a quarter of all: where
+// now and then something live is evicted, they would only hold memory.
+constexpr uint32_t kCleanedToFill = 64;
 
 }  // namespace
 
@@ -97,9 +102,10 @@ void ObjectLog::CollectEndedLocked(uint32_t now_s, uint64_t passed_below) {
   for (uint32_t i = 1; i < used_end_; i++) {
     const Segment& s = segments_[i];
     if (s.state != State::kSealed) continue;
-    if (s.stamp >= passed_below)
+    const bool has_ended = HasEndedLocked(i, now_s);
+    if (s.stamp >= passed_below || (has_ended && !IsUnfilledLocked(i, passed_below)))
       end_due_s_ = std::min<uint64_t>(end_due_s_, uint64_t{now_s} + 1);
-    else if (HasEndedLocked(i, now_s))
+    else if (has_ended)
       ended_.push_back(i);
     else if (s.last_expiry.load(std::memory_order_relaxed) != 0)
       NoteEndLocked(i);
@@ -113,7 +119,9 @@ uint32_t ObjectLog::TakeEndedLocked(uint32_t now_s, uint64_t passed_below) {
     ended_.pop_back();
     const Segment& s = segments_[segment];
     if (s.state != State::kSealed) continue;
-    if (s.stamp < passed_below && HasEndedLocked(segment, now_s)) return segment;
+    if (s.stamp < passed_below && HasEndedLocked(segment, now_s) &&
+        IsUnfilledLocked(segment, passed_below))
+      return segment;
     NoteEndLocked(segment);  // it was used again since, or this caller's clock is behind
   }
   return 0;
@@ -127,6 +135,8 @@ struct ObjectLog::Survey {
   double emptiest_share = 2;
   bool emptiest_by_ends = false;  // it would be fuller, had nothing in it ended
   bool counts_ends = false;
+  uint32_t closed = 0;        // nobody fills it any more: it was closed to be cleaned
+  bool closed_waits = false;  // one of those is not there yet
   bool any_unpassed = false;  // somebody may still be writing into one
 };
 
@@ -140,11 +150,21 @@ void ObjectLog::RememberLocked(uint32_t segment) {
 void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
   const Segment& s = segments_[segment];
   if (s.state != State::kSealed || segment == survey->emptiest) return;
+  const bool was_closed = filling_ && s.group == 0 && s.places == Places::kClosed;
   if (s.stamp >= survey->passed_below) {
     survey->any_unpassed = true;
+    if (was_closed) {
+      survey->closed_waits = true;
+      RememberLocked(segment);
+    }
     return;
   }
-  if (HasEndedLocked(segment, survey->now_s)) survey->ended = segment;
+  if (HasEndedLocked(segment, survey->now_s)) {
+    if (IsUnfilledLocked(segment, survey->passed_below))
+      survey->ended = segment;
+    else
+      survey->any_unpassed = true;
+  }
   const uint32_t live = s.live_units.load();  // NoteMayClean
   // Where nothing is evicted, whoever finds no room seals what is open, however little it holds.
   // What was carried there is packed as well as it can be: to carry it again gains nothing.
@@ -156,6 +176,7 @@ void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
   const bool by_ends =
       share > share_to_clean && survey->counts_ends && HasEndedInPartLocked(segment, survey->now_s);
   if (by_ends) share = share_to_clean;
+  if (was_closed && share * 100 <= kCleanPercent) survey->closed = segment;
   const bool is_emptiest = share < survey->emptiest_share;
   if (std::max(share, survey->emptiest_share) * 100 <= kCleanPercent)
     RememberLocked(is_emptiest ? survey->emptiest : segment);  // the second best
@@ -207,6 +228,7 @@ Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_
   PublishCountsLocked();
   Segment& s = segments_[segment];
   s.state = State::kEvicting;
+  s.places = Places::kClosed;
   Victim victim;
   victim.kind = kind;
   victim.segment = segment;
@@ -217,6 +239,38 @@ Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_
   victim.has_ended_in_part = has_ended_in_part;
   if (has_ended_in_part) ends_allowed_ -= victim.live_units;
   return victim;
+}
+
+// Whether nobody fills it any more.
+bool ObjectLog::IsUnfilledLocked(uint32_t segment, uint64_t passed_below) const {
+  return filling_ ? segments_[segment].places != Places::kFillable : filling_ended_ < passed_below;
+}
+
+// From now on nobody begins to fill it, unless enough are closed.
+void ObjectLog::CloseLocked(uint32_t segment) {
+  Segment& s = segments_[segment];
+  if (s.places != Places::kFillable || closed_ >= kClosedMax) return;
+  s.places.store(Places::kClosed, std::memory_order_seq_cst);
+  s.stamp = epochs_->Retire();
+  closed_++;
+  RememberLocked(segment);
+}
+
+// False: somebody may still be filling.
+bool ObjectLog::EndFillingLocked() {
+  if (filling_) {
+    filling_.store(false, std::memory_order_seq_cst);
+    filling_ended_ = epochs_->Retire();
+    cleaned_in_row_ = 0;
+    closed_ = 0;
+  }
+  return epochs_->Passed(filling_ended_);  // now: whoever came since the survey may fill, too
+}
+
+// While live objects are evicted nothing is filled. What is being emptied stays closed.
+void ObjectLog::NoteCleaningLocked() {
+  if (!may_fill_ || filling_ || ++cleaned_in_row_ < std::max(kCleanedToFill, sealed_ / 4)) return;
+  if (flush_floor_.load() == 0) filling_ = true;
 }
 
 void ObjectLog::AllowEndsLocked(uint32_t now_s) {
@@ -242,7 +296,8 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32
   Victim none;
   none.pending = evicting_ != 0;
   if (only_ended) return none;
-  const bool whole = !evict || evicted_since_whole_ >= kEvictedPerRound;
+  // Before filling ends because something live must go, all are looked at.
+  const bool whole = !evict || filling_ || evicted_since_whole_ >= kEvictedPerRound;
   const bool remembers = geometry_.keeps_for_replacing && !evict;
   if (remembers && none_to_clean_s_ == now_s && !may_clean_.load()) return none;
   if (remembers) may_clean_.store(false);
@@ -250,13 +305,30 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32
   AllowEndsLocked(now_s);
   const Survey survey = SurveyLocked(now_s, passed_below, whole);
   if (survey.ended != 0) return ClaimLocked(survey.ended, VictimKind::kDrop);
+  if (survey.closed != 0) {
+    closed_ -= std::min(closed_, 1u);
+    return ClaimLocked(survey.closed, VictimKind::kClean);
+  }
   const uint64_t limit = evict ? kCleanPercent : kCleanPercentNoEvict;
-  if (survey.emptiest != 0 && survey.emptiest_share * 100 <= static_cast<double>(limit))
-    return ClaimLocked(survey.emptiest, VictimKind::kClean, survey.emptiest_by_ends);
+  if (survey.emptiest != 0 && survey.emptiest_share * 100 <= static_cast<double>(limit)) {
+    if (IsUnfilledLocked(survey.emptiest, passed_below)) {
+      const Victim victim =
+          ClaimLocked(survey.emptiest, VictimKind::kClean, survey.emptiest_by_ends);
+      NoteCleaningLocked();  // it is closed now
+      return victim;
+    }
+    if (filling_) CloseLocked(survey.emptiest);
+    none.pending = true;
+    return none;
+  }
   none.pending = none.pending || survey.any_unpassed;
   // Remembered for the second alone: segments end by the clock as well.
   if (remembers && !survey.any_unpassed) none_to_clean_s_ = now_s;
   if (!evict) return none;
+  if ((filling_ && survey.closed_waits) || (may_fill_ && !EndFillingLocked())) {
+    none.pending = true;
+    return none;
+  }
   evicted_since_whole_ = whole ? 0 : evicted_since_whole_ + 1;
   const uint64_t total = queues_[0].units + queues_[1].units;
   const bool young_is_due = queues_[0].units > YoungUnits(total);
@@ -264,7 +336,10 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32
   const Generation other = young_is_due ? Generation::kMain : Generation::kYoung;
   uint32_t segment = OldestLocked(due, passed_below, spared);
   if (segment == 0) segment = OldestLocked(other, passed_below, spared);
-  if (segment != 0) return ClaimLocked(segment, VictimKind::kEvict);
+  if (segment != 0) {
+    cleaned_in_row_ = 0;
+    return ClaimLocked(segment, VictimKind::kEvict);
+  }
   const bool is_sealed = spared != 0 && segments_[spared].state == State::kSealed;
   none.pending = none.pending || sealed_ > (is_sealed ? 1u : 0u);
   return none;
@@ -274,18 +349,21 @@ void ObjectLog::Retire(uint32_t segment) {
   base::MutexLock lock(&mutex_);
   Segment& s = segments_[segment];
   s.state = State::kRetired;
+  s.places.store(Places::kGone, std::memory_order_seq_cst);
   s.stamp = epochs_->Retire();
   retired_.push_back(segment);
   retired_segments_ += s.run_segments;
   evicting_--;
   PublishCountsLocked();
   // When nothing that a flush emptied is left in the index, readers need not ask any more.
-  if (IsFlushedLocked(segment) && --flushed_left_ == 0) flush_floor_.store(0);
+  if (IsFlushedLocked(segment) && --flushed_left_ == 0) EndFlushLocked();
 }
 
 void ObjectLog::Renew(uint32_t segment) {
   base::MutexLock lock(&mutex_);
-  segments_[segment].generation = Generation::kMain;
+  Segment& s = segments_[segment];
+  s.generation = Generation::kMain;
+  if (s.group == 0) s.places = Places::kFillable;
   evicting_--;
   EnqueueLocked(segment);
   PublishCountsLocked();
@@ -342,13 +420,20 @@ bool ObjectLog::SealForRoom(uint32_t now_s) {
   return sealed_ != sealed_before;
 }
 
+// Nothing that a flush emptied is left.
+void ObjectLog::EndFlushLocked() {
+  flush_floor_.store(0);
+  if (may_fill_) filling_ = true;
+}
+
 void ObjectLog::Flush() {
   base::MutexLock lock(&mutex_);
   SealAllLocked();
+  EndFillingLocked();
   // Segments are opened under this lock, so whatever comes later has a base of at least this.
   flush_floor_.store(versions_.load(), std::memory_order_seq_cst);
   flushed_left_ = sealed_ + evicting_;
-  if (flushed_left_ == 0) flush_floor_.store(0);
+  if (flushed_left_ == 0) EndFlushLocked();
   end_due_s_ = 0;
   ends_collected_s_ = 0;
   NoteMayClean();

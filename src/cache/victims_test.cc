@@ -347,5 +347,76 @@ TEST(SegmentSet, FindsTheLowestWhateverComesAndGoes) {
   }
 }
 
+TEST_F(Victims, AreNotEvictedWhileSomebodyMayFillThem) {
+  log_->AllowFilling();
+  const std::vector<uint32_t> segments = Fill(20);
+  EXPECT_TRUE(log_->is_filling());
+  epochs_.Enter(slot_);
+  for (int i = 0; i < 3; i++) {
+    const Victim none = Pick();
+    EXPECT_EQ(none.kind, VictimKind::kNone);
+    EXPECT_TRUE(none.pending);
+    EXPECT_FALSE(log_->is_filling());
+  }
+  epochs_.Exit(slot_);
+  const Victim victim = Pick();
+  EXPECT_EQ(victim.kind, VictimKind::kEvict);
+  EXPECT_EQ(victim.segment, segments[0]);
+}
+
+// Filling goes on in all others.
+TEST_F(Victims, AreClosedBeforeTheyAreCleaned) {
+  log_->AllowFilling();
+  const std::vector<uint32_t> segments = Fill(20);
+  const uint64_t hole = uint64_t{segments[7]} * log_->segment_units() + 128;
+  const uint64_t elsewhere = uint64_t{segments[8]} * log_->segment_units() + 128;
+  const uint64_t version = log_->VersionOfHole(hole);
+  ASSERT_NE(version, 0u);
+  EXPECT_TRUE(log_->MayFill(hole, version, Generation::kYoung));
+  EXPECT_FALSE(log_->MayFill(hole, version + 1, Generation::kYoung));
+  EXPECT_FALSE(log_->MayFill(hole, version, Generation::kMain));
+  ReleaseSome(segments[7], 40);
+  epochs_.Enter(slot_);
+  for (int i = 0; i < 3; i++) {
+    const Victim none = Pick();
+    EXPECT_EQ(none.kind, VictimKind::kNone);
+    EXPECT_TRUE(none.pending);
+    EXPECT_TRUE(log_->is_filling()) << "one that is closed will be cleaned";
+    EXPECT_FALSE(log_->MayFill(hole, version, Generation::kYoung));
+    EXPECT_EQ(log_->VersionOfHole(hole), 0u);
+    EXPECT_TRUE(log_->IsHole(hole, version)) << "it counts still";
+    EXPECT_NE(log_->VersionOfHole(elsewhere), 0u);
+  }
+  epochs_.Exit(slot_);
+  const Victim victim = Pick();
+  EXPECT_EQ(victim.kind, VictimKind::kClean);
+  EXPECT_EQ(victim.segment, segments[7]);
+  EXPECT_TRUE(log_->IsHole(hole, version));
+  log_->Retire(victim.segment);
+  EXPECT_FALSE(log_->IsHole(hole, version));
+  EXPECT_TRUE(log_->is_filling());
+}
+
+// What is cleaned when filling begins again is closed already.
+TEST_F(Victims, AreClosedWhenFillingBeginsAgain) {
+  log_->AllowFilling();
+  const std::vector<uint32_t> segments = Fill(200);
+  ASSERT_EQ(Pick().kind, VictimKind::kEvict);
+  ASSERT_FALSE(log_->is_filling());
+  uint32_t cleaned = 0;
+  for (uint32_t i = 1; i < segments.size() && !log_->is_filling(); i++) {
+    ReleaseSome(segments[i], 40);
+    const Victim victim = Pick();
+    ASSERT_EQ(victim.kind, VictimKind::kClean);
+    ASSERT_EQ(victim.segment, segments[i]);
+    EXPECT_EQ(log_->VersionOfHole(uint64_t{segments[i]} * log_->segment_units()), 0u);
+    cleaned++;
+    log_->Retire(victim.segment);
+  }
+  EXPECT_TRUE(log_->is_filling());
+  EXPECT_EQ(cleaned, 64u);
+  EXPECT_NE(log_->VersionOfHole(uint64_t{segments[150]} * log_->segment_units()), 0u);
+}
+
 }  // namespace
 }  // namespace weft::cache

@@ -30,7 +30,9 @@
 //   bits  6..22  seconds of the last noted access, modulo 2^17 (36 hours)
 //   bit  23      kAccessDead     no entry names it, nor ever will, unless a device that was left
 //                               wakes up (Store::DistrustDeadMarks); only the CPU sets it
-//   bits 24..31  0
+//   bit  24      kAccessCasOnce  a client was shown an earlier version of the key, so that later
+//                               ones must rise
+//   bits 25..31  0
 //
 // So the common object (no flags, never expires, version never asked for) costs 8 bytes of header
 // and 8 of index; its peers cost 33 to 79 (docs/references.md).
@@ -57,6 +59,7 @@ WEFT_TASK_BEGIN
 #define kAccessTimeBits 17
 #define kAccessTimeMask (((1u << kAccessTimeBits) - 1) << kAccessTimeShift)
 #define kAccessDead (1u << 23)
+#define kAccessCasOnce (1u << 24)
 
 typedef struct Object {
   u32 shape;

@@ -1,0 +1,204 @@
+// Overwriting where places of replaced objects are filled (Store::AllowFilling).
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "base/random.h"
+#include "cache/cache_test_kit.h"
+
+namespace weft::cache {
+namespace {
+
+std::unique_ptr<Store> OpenFilling(uint64_t mib) {
+  CacheOptions options;
+  options.memory_bytes = mib << 20;
+  return OpenFillingStore(options);
+}
+
+std::string Stamped(uint64_t key, uint64_t version, size_t bytes = 40) {
+  std::string value = std::to_string(key) + "." + std::to_string(version) + ".";
+  value.resize(std::max(bytes, value.size()), static_cast<char>('a' + key % 26));
+  return value;
+}
+
+// Half of the memory is overwritten ten times over.
+TEST(Filling, OverwritingTakesNoRoom) {
+  const auto store = OpenFilling(8);
+  Client client(store.get());
+  constexpr uint64_t kKeys = 40'000;
+  base::Random random(TestSeed(1));
+  std::vector<uint64_t> versions(kKeys);
+  for (uint64_t i = 0; i < kKeys; i++)
+    ASSERT_EQ(client.Set(Key(i), Stamped(i, 0)), Outcome::kStored);
+  const uint64_t live = store->Stats().object_bytes;
+  const uint64_t appended_before = client.session().appended_bytes();
+  const uint64_t resident = store->log().resident_bytes();
+  for (uint64_t n = 0; n < 10 * kKeys; n++) {
+    const uint64_t key = random.Below(kKeys);
+    ASSERT_EQ(client.Set(Key(key), Stamped(key, ++versions[key])), Outcome::kStored);
+  }
+  for (uint64_t i = 0; i < kKeys; i++) ASSERT_EQ(client.Value(Key(i)), Stamped(i, versions[i]));
+  const CacheStats stats = store->Stats();
+  EXPECT_EQ(stats.object_bytes, live);
+  EXPECT_EQ(stats.evictions, 0u);
+  EXPECT_LE(store->log().resident_bytes(), resident + (2 << 20));
+  EXPECT_EQ(stats.carried, 0u);
+  // What fills the holes' queue at first.
+  EXPECT_LE(client.session().appended_bytes() - appended_before, 2u << 20);
+}
+
+TEST(Filling, AKeysVersionsRise) {
+  const auto store = OpenFilling(8);
+  Client client(store.get());
+  constexpr uint64_t kKeys = 500;
+  base::Random random(TestSeed(2));
+  std::vector<uint64_t> seen(kKeys);
+  for (uint64_t n = 0; n < 100'000; n++) {
+    const uint64_t key = random.Below(kKeys);
+    if (random.Below(50) == 0) {
+      client.Delete(Key(key));
+      continue;
+    }
+    if (random.Below(20) == 0) {
+      Answer answer = client.Gets(Key(key));
+      if (answer.reply.outcome == Outcome::kHit) {
+        EXPECT_GE(answer.reply.cas, seen[key]);
+        seen[key] = answer.reply.cas;
+      }
+      continue;
+    }
+    if (random.Below(20) == 0 && seen[key] != 0) {
+      const uint64_t cas = client.Gets(Key(key)).reply.cas;
+      const Outcome outcome = client.Cas(Key(key), Stamped(key, n), seen[key]);
+      EXPECT_EQ(outcome == Outcome::kStored, cas == seen[key]);
+      seen[key] = std::max(seen[key], cas);
+      continue;
+    }
+    client.Set(Key(key), Stamped(key, n));
+    Answer answer = client.Gets(Key(key));
+    if (answer.reply.outcome != Outcome::kHit) continue;
+    EXPECT_GT(answer.reply.cas, seen[key]) << key;
+    seen[key] = answer.reply.cas;
+  }
+}
+
+// Neither is a version that was shown given out twice: whoever compares with an old one fails.
+TEST(Filling, NoVersionThatWasShownComesAgain) {
+  const auto store = OpenFilling(8);
+  Client client(store.get()), other(store.get());
+  constexpr uint64_t kKeys = 20;
+  base::Random random(TestSeed(3));
+  std::vector<std::set<uint64_t>> shown(kKeys);
+  for (uint64_t n = 0; n < 50'000; n++) {
+    const uint64_t key = random.Below(kKeys);
+    const std::string value = Stamped(key, n);
+    if (random.Below(10) != 0) {
+      ASSERT_EQ((random.Below(2) == 0 ? client : other).Set(Key(key), value), Outcome::kStored);
+      continue;
+    }
+    if (random.Below(4) == 0) client.Delete(Key(key));
+    ASSERT_EQ(client.Set(Key(key), value), Outcome::kStored);
+    EXPECT_TRUE(shown[key].insert(client.Gets(Key(key)).reply.cas).second) << key;
+  }
+}
+
+// Whether holes are kept, filled, given up with their session, or since something was evicted.
+TEST(Filling, WhatLivesIsCountedRight) {
+  const auto store = OpenFilling(2);
+  base::Random random(TestSeed(4));
+  uint64_t keys = 4000;
+  for (int round = 0; round < 12; round++) {
+    {
+      Client client(store.get()), other(store.get());
+      if (round % 4 == 3) keys *= 2;  // at last it evicts
+      for (uint64_t n = 0; n < 3 * keys; n++) {
+        const uint64_t key = random.Below(keys);
+        ASSERT_EQ((n % 2 == 0 ? client : other).Set(Key(key), Stamped(key, n)), Outcome::kStored);
+      }
+    }
+    Client client(store.get());
+    uint64_t bytes = 0;
+    for (uint64_t key = 0; key < keys; key++) {
+      const Answer answer = client.Get(Key(key));
+      if (answer.reply.outcome == Outcome::kHit) bytes += answer.reply.object_bytes;
+    }
+    EXPECT_EQ(store->Stats().object_bytes, bytes) << round;
+    EXPECT_EQ(store->log().live_bytes(), bytes) << round << ": no session holds any";
+  }
+  EXPECT_GT(store->Stats().evictions, 0u);
+}
+
+// Memory is too small for a while. When it fits again, overwriting takes no room again.
+TEST(Filling, BeginsAgainWhenNothingIsEvictedAnyMore) {
+  const auto store = OpenFilling(4);
+  Client client(store.get());
+  EXPECT_TRUE(store->is_filling());
+  uint64_t n = 0;
+  for (; store->Stats().evictions < 1000; n++) client.Set(Key(n), Stamped(n, 0));
+  EXPECT_FALSE(store->is_filling());
+  for (uint64_t key = 0; key < n; key++) client.Delete(Key(key));
+  base::Random random(TestSeed(5));
+  constexpr uint64_t kKeys = 20'000;
+  for (uint64_t i = 0; i < 100 * kKeys && !store->is_filling(); i++) {
+    const uint64_t key = random.Below(kKeys);
+    client.Set(Key(key), Stamped(key, i));
+  }
+  EXPECT_TRUE(store->is_filling());
+  const uint64_t carried = store->Stats().carried;
+  for (uint64_t i = 0; i < 10 * kKeys; i++) {
+    const uint64_t key = random.Below(kKeys);
+    client.Set(Key(key), Stamped(key, i));
+  }
+  EXPECT_LT(store->Stats().carried, carried + kKeys);
+  EXPECT_TRUE(store->is_filling());
+}
+
+// Sizes that change, lifetimes, deletes, flushes, a memory that is too small at times: whoever
+// reads finds the key's own value, and never an older one than was stored.
+TEST(Filling, ThreadsReadTheirOwnValues) {
+  for (const uint64_t mib : {2, 4, 16}) {
+    const auto store = OpenFilling(mib);
+    std::atomic<uint64_t> wrong{0};
+    constexpr int kThreads = 4;
+    std::vector<std::thread> threads;
+    for (int t = 0; t < kThreads; t++) {
+      threads.emplace_back([&, t] {
+        Client client(store.get());
+        base::Random random(TestSeed() * 16 + t);
+        std::map<uint64_t, uint64_t> stored;  // of this thread's keys: the last version
+        for (uint64_t n = 1; n < Rounds(60'000); n++) {
+          const uint64_t key = random.Below(2000) * kThreads + t;
+          const uint64_t what = random.Below(100);
+          if (t == 0 && n % (Rounds(60'000) / 3) == 1) client.Flush();
+          if (what < 60) {
+            const size_t bytes = random.Below(10) == 0 ? random.Below(3000) : 40 + 8 * (key % 5);
+            const Expiry expiry =
+                random.Below(20) == 0 ? client.session().now_s() + 100 : kNeverExpires;
+            client.Set(Key(key), Stamped(key, n, bytes), expiry);
+            stored[key] = n;
+          } else if (what < 62) {
+            client.Delete(Key(key));
+            stored.erase(key);
+          } else {
+            const uint64_t other = what < 90 ? key : random.Below(2000 * kThreads);
+            const std::string value = client.Value(Key(other));
+            if (value == "(none)") continue;
+            const size_t dot = value.find('.');
+            const uint64_t version = std::stoull(value.substr(dot + 1));
+            if (value != Stamped(other, version, value.size())) wrong++;
+            if (other == key && (!stored.contains(key) || stored[key] != version)) wrong++;
+          }
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong.load(), 0u) << mib;
+  }
+}
+
+}  // namespace
+}  // namespace weft::cache
