@@ -77,7 +77,6 @@ TEST(Holes, AreOfOneSizeAndGeneration) {
 }
 
 TEST(Holes, ShareABudget) {
-  Epochs epochs;
   HoleBudget budget(10'000);
   const auto keep = [](Holes* holes) {
     uint64_t kept = 0;
