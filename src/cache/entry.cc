@@ -40,7 +40,9 @@ static void PrefetchToWrite(const void* at, uint64_t bytes) {
     __builtin_prefetch(static_cast<const char*>(at) + line, 1);
 }
 
-uint32_t ShownMark(const Entry& entry) {
+// What the next version of the key must bear in its `access` if a client may have been shown one
+// that this entry had.
+static uint32_t ShownMark(const Entry& entry) {
   if (!entry.present) return 0;
   const uint32_t access = task::LoadRelaxed32(&entry.object->access);
   return (access & (kAccessCasSeen | kAccessCasOnce)) != 0 ? kAccessCasOnce : 0;

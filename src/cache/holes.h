@@ -9,7 +9,9 @@
 // Memory    a hole keeps its place from being cleaned, and takes 16 to 32 bytes of a list. All
 //           sessions share a budget for both (HoleBudget).
 // Threads   the session's. HoleBudget: any.
-// Cost      constant time each; a look at all epochs for every kGroup holes.
+// Cost      constant time each; a look at all epochs for every kGroup holes. TakeAny may look at
+// all
+//           lists.
 #pragma once
 
 #include <array>

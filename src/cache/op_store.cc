@@ -127,8 +127,6 @@ Reply StoreEntry(Session& session, const Command& command, Hint* hint) {
       session.store().Abandon(session, placed);
       placed = 0;
     }
-    if (placed != 0 && ShownMark(entry) != 0)  // nobody else sees it yet
-      session.ObjectAt(placed)->access |= ShownMark(entry);
     const Room room = RoomFor(entry, spec);
     const uint64_t location =
         placed != 0 ? placed : AppendVersion(session, &spec, entry, command.hash, room);
