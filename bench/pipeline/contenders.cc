@@ -95,6 +95,7 @@ DataSetOptions DataSetOptionsOf(const PipelineOptions& options, const Devices& d
   of_data.fill = options.fill;
   of_data.threads = options.threads;
   of_data.huge_pages = options.huge_pages;
+  of_data.may_fill_holes = devices.guards().empty();
   of_data.pages = devices.pages();
   return of_data;
 }

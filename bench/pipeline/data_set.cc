@@ -119,6 +119,7 @@ Result<std::unique_ptr<DataSet>> DataSet::Fill(std::span<const Workload> workloa
   auto store = cache::Store::Open(cache_options, options.pages);
   if (!store) return store.error();
   data->store_ = std::move(*store);
+  if (options.may_fill_holes) data->store_->AllowFilling();
   const uint64_t segments = SegmentsThatFit(data->store_.get()) / data->kinds_.size();
   for (Kind& kind : data->kinds_) {
     // No object lies across two segments.

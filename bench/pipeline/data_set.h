@@ -28,6 +28,7 @@ struct DataSetOptions {
   double fill = 1.0;
   int threads = 1;
   bool huge_pages = true;
+  bool may_fill_holes = false;  // cache::Store::AllowFilling
   cache::PageSource* pages = cache::SystemPages();
 };
 

@@ -40,10 +40,10 @@ static void PrefetchToWrite(const void* at, uint64_t bytes) {
     __builtin_prefetch(static_cast<const char*>(at) + line, 1);
 }
 
-// What the next version of the key must bear in its `access` if a client may have been shown one
-// that this entry had.
-static uint32_t ShownMark(const Entry& entry) {
-  if (!entry.present) return 0;
+// Those of a key without an entry are forgotten: it may have had any that was shown.
+uint32_t ShownMark(const Session& session, const Entry& entry) {
+  const ObjectLog& log = session.store().log();
+  if (!entry.present) return log.may_fill() && log.AnyShown() ? kAccessCasOnce : 0;
   const uint32_t access = task::LoadRelaxed32(&entry.object->access);
   return (access & (kAccessCasSeen | kAccessCasOnce)) != 0 ? kAccessCasOnce : 0;
 }
@@ -63,6 +63,7 @@ static uint64_t FillVersion(Session& session, ObjectSpec* spec, const Entry& ent
   spec->access = task::WithAccessTime(spec->access, session.now_s());
   WriteObject(session.ObjectAt(location), *spec);
   task::TouchWrite(session.ObjectAt(location), bytes);
+  session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));
   if (const uint64_t next = session.holes().NextLocation(units, generation); next != 0)
     PrefetchToWrite(session.ObjectAt(next), bytes);
   return location;
@@ -70,7 +71,7 @@ static uint64_t FillVersion(Session& session, ObjectSpec* spec, const Entry& ent
 
 uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, uint64_t hash,
                        Room room) {
-  spec->access |= spec->has_cas ? kAccessCasOnce : ShownMark(entry);
+  spec->access |= spec->has_cas ? kAccessCasOnce : ShownMark(session, entry);
   if (const uint64_t filled = FillVersion(session, spec, entry); filled != 0) return filled;
   ObjectLog& log = session.store().log();
   Ghosts& ghosts = session.store().ghosts();
@@ -106,6 +107,7 @@ uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, u
   task::TouchWrite(session.ObjectAt(location), bytes);
   session.AddAppended(bytes);
   session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));
+  if ((spec->access & kAccessCasSeen) != 0) log.NoteShown(task::CasOf(session.log(), location));
   return location;
 }
 
@@ -117,11 +119,10 @@ static bool WasFlushed(Session& session) {
   return true;
 }
 
-// A version may have been shown since the next one was written, up to its replacement.
-static void KeepShownMark(Session& session, const Entry& entry, uint64_t location) {
+void KeepShownMark(Session& session, const Entry& entry, uint64_t location) {
   task::Object* const object = session.ObjectAt(location);
-  if (ShownMark(entry) != 0 && (task::LoadRelaxed32(&object->access) & kAccessCasOnce) == 0)
-    task::FetchOr32(&object->access, kAccessCasOnce);
+  const uint32_t mark = ShownMark(session, entry);
+  if ((task::LoadRelaxed32(&object->access) & mark) != mark) task::FetchOr32(&object->access, mark);
 }
 
 Published Publish(Session& session, const Command& command, const Entry& entry, uint64_t location) {
@@ -135,7 +136,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
       session.counters().retries.Add(1);
       return Published::kLost;
     }
-    KeepShownMark(session, entry, location);
+    KeepShownMark(session, entry, location);  // one may have been shown up to now
     session.ReplaceObject(entry.location());
     return Published::kDone;
   }

@@ -30,6 +30,12 @@ Entry Locate(Session& session, const Command& command, Hint* hint);
 // True where the entry still stands as it was found, recency aside.
 bool StillStands(const Entry& entry);
 
+// What the next version of the key must bear in its `access` if a client may have been shown one
+// that the key had.
+uint32_t ShownMark(const Session& session, const Entry& entry);
+// Sets that mark in the next version, which lies at `location`, unless it is there.
+void KeepShownMark(Session& session, const Entry& entry, uint64_t location);
+
 // Appends a version, or fills a hole (cache/holes.h). Its cas is above those that clients were
 // shown of the key since it was last added: an older version can be told from a newer one. It goes
 // to the generation of the version that it replaces. Without one (`entry`), it goes to main if a

@@ -25,6 +25,11 @@ std::string Stamped(uint64_t key, uint64_t version, size_t bytes = 40) {
   return value;
 }
 
+// Each draws numbers for as many versions as it has units.
+uint64_t SegmentsBegun(Store& store) {
+  return store.log().next_version() / store.log().segment_units();
+}
+
 // Half of the memory is overwritten ten times over.
 TEST(Filling, OverwritingTakesNoRoom) {
   const auto store = OpenFilling(8);
@@ -35,7 +40,7 @@ TEST(Filling, OverwritingTakesNoRoom) {
   for (uint64_t i = 0; i < kKeys; i++)
     ASSERT_EQ(client.Set(Key(i), Stamped(i, 0)), Outcome::kStored);
   const uint64_t live = store->Stats().object_bytes;
-  const uint64_t appended_before = client.session().appended_bytes();
+  const uint64_t segments_before = SegmentsBegun(*store);
   const uint64_t resident = store->log().resident_bytes();
   for (uint64_t n = 0; n < 10 * kKeys; n++) {
     const uint64_t key = random.Below(kKeys);
@@ -48,7 +53,8 @@ TEST(Filling, OverwritingTakesNoRoom) {
   EXPECT_LE(store->log().resident_bytes(), resident + (2 << 20));
   EXPECT_EQ(stats.carried, 0u);
   // What fills the holes' queue at first.
-  EXPECT_LE(client.session().appended_bytes() - appended_before, 2u << 20);
+  const uint64_t begun = SegmentsBegun(*store) - segments_before;
+  EXPECT_LE(begun * store->log().geometry().segment_bytes, 2u << 20);
 }
 
 TEST(Filling, AKeysVersionsRise) {
@@ -84,6 +90,57 @@ TEST(Filling, AKeysVersionsRise) {
     EXPECT_GT(answer.reply.cas, seen[key]) << key;
     seen[key] = answer.reply.cas;
   }
+}
+
+// What a client was shown of a key counts although the key was away.
+TEST(Filling, AKeyThatComesAgainStaysAboveWhatWasShown) {
+  const auto store = OpenFilling(8);
+  Client client(store.get());
+  for (uint64_t round = 0; round < 5; round++)
+    for (uint64_t i = 0; i < 100; i++) client.Set(Key(i), Stamped(i, round));
+  client.Gets(Key(7));
+  client.Set(Key(7), Stamped(7, 5));
+  const uint64_t shown = client.Gets(Key(7)).reply.cas;  // of an object that was appended
+  ASSERT_EQ(client.Delete(Key(7)), Outcome::kDeleted);
+  client.Set(Key(7), Stamped(7, 6));
+  const uint64_t holes = client.session().hole_units();
+  client.Set(Key(8), Stamped(8, 6));
+  ASSERT_EQ(client.session().hole_units(), holes) << "others fill holes";
+  for (uint64_t n = 7; n < 40; n++) client.Set(Key(7), Stamped(7, n));
+  EXPECT_GT(client.Gets(Key(7)).reply.cas, shown);
+}
+
+// What a job stored does not look at what it replaced.
+TEST(Filling, WhatAJobStoredInheritsThatAVersionWasShown) {
+  const auto store = OpenFilling(8);
+  Client client(store.get());
+  client.Set(Key(1), Stamped(1, 0));
+  const auto placed_at = [&](uint64_t key) {
+    const std::string value = Stamped(key, 1);
+    const std::string name = Key(key);
+    Command set = Client::Of(Verb::kStore, name);
+    set.hash = store->HashOf(name);
+    set.value = value;
+    return store->Place(client.session(), set);
+  };
+  Session& session = client.session();
+  const auto is_marked = [&](uint64_t at) {
+    return (session.ObjectAt(at)->access & kAccessCasOnce) != 0;
+  };
+  session.Begin();
+  const uint64_t old = placed_at(1), next = placed_at(1), added = placed_at(2);
+  store->InheritMark(session, old, next);
+  store->InheritMark(session, 0, added);
+  EXPECT_FALSE(is_marked(next));
+  EXPECT_FALSE(is_marked(added));
+  session.ObjectAt(old)->access |= kAccessCasSeen;
+  store->InheritMark(session, old, next);
+  EXPECT_TRUE(is_marked(next));
+  store->log().NoteShown(task::CasOf(session.log(), old));
+  store->InheritMark(session, 0, added);
+  EXPECT_TRUE(is_marked(added)) << "the key may have had one that was shown";
+  for (const uint64_t each : {old, next, added}) store->Abandon(session, each);
+  session.End();
 }
 
 // Neither is a version that was shown given out twice: whoever compares with an old one fails.

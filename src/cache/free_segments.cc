@@ -202,7 +202,7 @@ void ObjectLog::FreeLocked(uint32_t segment) {
 void ObjectLog::FreeOneLocked(uint32_t segment) {
   Segment& s = segments_[segment];
   s.state = State::kFree;
-  s.places.store(Places::kGone, std::memory_order_relaxed);
+  SetPlacesLocked(segment, Places::kGone);
   free_backed_.Insert(segment);
   LowerBudgetLocked(kept_segments_ + 1);
 }

@@ -25,8 +25,9 @@
 
 namespace weft::cache {
 
-// What the holes of all sessions of a store may take, in units of the log.
-class HoleBudget {
+// What the holes of all sessions of a store may take, in units of the log. On a line of its own:
+// threads write to it now and then.
+class alignas(64) HoleBudget {
  public:
   explicit HoleBudget(uint64_t units) : left_(static_cast<int64_t>(units)) {}
   bool Take(int64_t units) {

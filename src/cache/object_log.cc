@@ -116,6 +116,11 @@ Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry
   if (!bases) return bases.error();
   log->base_pages_ = std::move(bases.value());
   log->version_bases_ = reinterpret_cast<uint64_t*>(log->base_pages_.data());
+  static_assert(MarkOf(Places::kGone, Generation::kYoung) == 0);
+  Result<Pages> marks = SystemPages()->Reserve(log->segment_count_, false);
+  if (!marks) return marks.error();
+  log->mark_pages_ = std::move(marks.value());
+  log->marks_ = reinterpret_cast<std::atomic<uint8_t>*>(log->mark_pages_.data());
   base::MutexLock lock(&log->mutex_);
   log->ReachLocked(geometry.budget_segments);
   log->PublishCountsLocked();
@@ -249,26 +254,24 @@ void ObjectLog::AllowFilling() {
 // A segment's mark changes before the epoch that its emptying, or freeing, waits for. So whoever
 // asked before is still seen there, and whoever asks later is told. The base comes after the mark:
 // where the segment was begun anew, and may be filled again, it has the new one. Holes lie only in
-// segments that count for themselves (VersionOfHole).
-bool ObjectLog::IsAt(uint64_t location, uint64_t version, Places least) const {
-  const Segment& s = segments_[location / segment_units_];
-  return s.places.load(std::memory_order_seq_cst) >= least && VersionOfPlace(location) == version;
-}
-
-uint64_t ObjectLog::VersionOfHole(uint64_t location) const {
-  const bool is_tail = SegmentOf(location) != location / segment_units_;
-  const uint64_t version = VersionOfPlace(location);
-  return !is_tail && MayFill(location, version, GenerationOf(location)) ? version : 0;
+// segments that count for themselves: one that belongs to another's run is kGone.
+uint64_t ObjectLog::VersionOfHole(uint64_t location, Generation* generation) const {
+  const uint8_t mark = MarkAt(location);
+  *generation = Generation(mark >> kMarkGenerationShift);
+  const bool leaves = is_filling() && mark == MarkOf(Places::kFillable, *generation);
+  return leaves ? VersionOfPlace(location) : 0;
 }
 
 bool ObjectLog::IsHole(uint64_t location, uint64_t version) const {
-  return IsAt(location, version, Places::kClosed);
+  return PlacesOf(location / segment_units_) >= Places::kClosed &&
+         VersionOfPlace(location) == version;
 }
 
 // All filling ends before the epoch that an eviction waits for.
 bool ObjectLog::MayFill(uint64_t location, uint64_t version, Generation generation) const {
-  return filling_.load(std::memory_order_seq_cst) && IsAt(location, version, Places::kFillable) &&
-         GenerationOf(location) == generation;
+  return filling_.load(std::memory_order_seq_cst) &&
+         MarkAt(location) == MarkOf(Places::kFillable, generation) &&
+         VersionOfPlace(location) == version;
 }
 
 void ObjectLog::Release(uint64_t location, uint64_t bytes) {
@@ -388,7 +391,7 @@ void ObjectLog::BeginLocked(uint32_t segment, Generation generation, uint32_t gr
   s.first.store(segment, std::memory_order_relaxed);
   DrawVersionsLocked(segment);
   // What ends by itself ends with its segment: nothing else is to keep that.
-  s.places.store(group == 0 ? Places::kFillable : Places::kClosed, std::memory_order_seq_cst);
+  SetPlacesLocked(segment, group == 0 ? Places::kFillable : Places::kClosed);
 }
 
 void ObjectLog::DrawVersionsLocked(uint32_t segment) {
@@ -457,7 +460,7 @@ uint64_t ObjectLog::live_bytes() const {
   for (uint32_t i = 1; i < segment_count_; i++) {
     const Segment& s = segments_[i];
     // What is left in one that was emptied are holes, of which sessions will hear.
-    const bool counts = s.places.load(std::memory_order_relaxed) != Places::kGone;
+    const bool counts = PlacesOf(i) != Places::kGone;
     units += counts ? s.live_units.load(std::memory_order_relaxed) : 0;
   }
   return units * kLocationUnitBytes;

@@ -124,11 +124,12 @@ class ObjectLog {
   // long as nothing live is evicted: the order in which objects came decides who goes.
   // REQUIRES: something may be evicted, nothing was appended yet, and nobody will Watch
   void AllowFilling() WEFT_EXCLUDES(mutex_);
+  bool may_fill() const { return may_fill_; }
   // Whether it may be done now. A moment old.
   bool is_filling() const { return filling_.load(std::memory_order_relaxed); }
   // The version that its place gives, if the object there, which never expires and is replaced now,
-  // leaves a hole that may be filled. Otherwise 0.
-  uint64_t VersionOfHole(uint64_t location) const;
+  // leaves a hole that may be filled; and its generation. Otherwise 0.
+  uint64_t VersionOfHole(uint64_t location, Generation* generation) const;
   // Whether a hole still counts as live: its segment was neither emptied nor begun anew. `version`:
   // that the place gave. It stays so while the caller is within the epoch.
   bool IsHole(uint64_t location, uint64_t version) const;
@@ -249,6 +250,13 @@ class ObjectLog {
     kClosed,    // they count, but whoever empties it, or drops it whole, finds it as it is
     kFillable,  // later versions may lie there
   };
+  // A segment's Places and generation in one byte, of which all fit into a core's own cache: each
+  // overwriting looks at two.
+  static constexpr uint8_t MarkOf(Places places, Generation generation) {
+    return static_cast<uint8_t>(static_cast<uint32_t>(places) | static_cast<uint32_t>(generation)
+                                                                    << kMarkGenerationShift);
+  }
+  static constexpr uint32_t kMarkGenerationShift = 2;
 
   static constexpr uint32_t kSomeNeverExpire = UINT32_MAX;
 
@@ -272,11 +280,11 @@ class ObjectLog {
     uint32_t older = 0;  // neighbours in the queue of sealed segments, 0: none
     uint32_t newer = 0;
     std::atomic<uint32_t> first{0};  // of those it belongs to; set before anything is stored there
-    std::atomic<Places> places{Places::kGone};  // written under mutex_
-    uint64_t stamp = 0;  // epoch of sealing, later of closing, then of retiring
+    uint64_t stamp = 0;              // epoch of sealing, later of closing, then of retiring
   };
 
-  static constexpr uint64_t kTableBytesASegment = sizeof(Segment) + sizeof(uint64_t);
+  static constexpr uint64_t kTableBytesASegment =
+      sizeof(Segment) + sizeof(uint64_t) + sizeof(uint8_t);
   static constexpr uint32_t kReachStep = 64;
   static constexpr uint32_t kCandidatesMax = 16;
   // Segments' worth of live units beside ended objects that may be copied in a second without any
@@ -367,7 +375,16 @@ class ObjectLog {
   uint64_t YoungUnits(uint64_t total) const;
   Victim ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_in_part = false)
       WEFT_REQUIRES(mutex_);
-  bool IsAt(uint64_t location, uint64_t version, Places least) const;
+  uint8_t MarkAt(uint64_t location) const {
+    return marks_[location / segment_units_].load(std::memory_order_seq_cst);
+  }
+  Places PlacesOf(uint32_t segment) const {
+    return Places(marks_[segment].load(std::memory_order_seq_cst) % (1u << kMarkGenerationShift));
+  }
+  void SetPlacesLocked(uint32_t segment, Places places) WEFT_REQUIRES(mutex_) {
+    const Generation generation = segments_[segment].generation.load(std::memory_order_relaxed);
+    marks_[segment].store(MarkOf(places, generation), std::memory_order_seq_cst);
+  }
   uint64_t VersionOfPlace(uint64_t location) const {
     const uint64_t at = location / segment_units_;
     return std::atomic_ref<uint64_t>(version_bases_[at]).load() + location % segment_units_;
@@ -391,8 +408,11 @@ class ObjectLog {
   Segment* segments_ = nullptr;  // in segment_pages_: no memory of those that were never used
   Pages base_pages_;
   uint64_t* version_bases_ = nullptr;  // in base_pages_: atomic words, read by tasks
+  Pages mark_pages_;
+  std::atomic<uint8_t>* marks_ = nullptr;  // in mark_pages_; written under mutex_
   std::unique_ptr<Open[]> open_;
   uint32_t versions_a_segment_;
+  bool may_fill_ = false;  // AllowFilling
 
   // Provides its own synchronisation.
   std::atomic<uint64_t> versions_{1};
@@ -429,7 +449,6 @@ class ObjectLog {
   uint32_t retired_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // of those, neighbours included
   Queue queues_[kGenerations] WEFT_GUARDED_BY(mutex_);
   uint32_t longest_run_ WEFT_GUARDED_BY(mutex_) = 1;     // of those that were ever shared
-  bool may_fill_ WEFT_GUARDED_BY(mutex_) = false;        // AllowFilling
   uint64_t filling_ended_ WEFT_GUARDED_BY(mutex_) = 0;   // epoch; those up to it may still fill
   uint32_t cleaned_in_row_ WEFT_GUARDED_BY(mutex_) = 0;  // since something live was evicted
   uint32_t closed_ WEFT_GUARDED_BY(mutex_) = 0;  // sealed segments that were closed to be cleaned

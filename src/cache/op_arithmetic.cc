@@ -36,7 +36,6 @@ Reply Number(Session& session, const Command& command, const Entry& entry, uint6
     reply.ttl_before_s =
         SecondsLeft(session, command.vivify_last ? command.expiry : command.vivify_expiry);
   }
-  if (command.want_cas) session.store().log().NoteShown(reply.cas);
   reply.number = number;
   return reply;
 }

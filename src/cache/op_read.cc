@@ -26,7 +26,6 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
   reply.published = location;
   reply.miss = entry.miss;
   Describe(session, location, &reply);
-  if (command.want_cas) session.store().log().NoteShown(reply.cas);
   if (command.update_expiry)
     reply.ttl_before_s = SecondsLeft(session, touched ? command.vivify_expiry : command.expiry);
   reply.won = true;
@@ -35,11 +34,13 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
 
 // Shows a version to a client: from now on the version must outlive moves of the object. False:
 // the entry changed in the meantime and its version may be another one.
-bool ShowVersion(const Entry& entry) {
+bool ShowVersion(Session& session, const Entry& entry) {
   const uint32_t access = task::LoadRelaxed32(&entry.object->access);
   // Set before the slot is looked at again: a mover marks the slot before it reads the bit
   // (cache/emptying.cc), so either it sees the bit or we see its mark.
   if ((access & kAccessCasSeen) == 0) task::FetchOr32(&entry.object->access, kAccessCasSeen);
+  // Whoever finds the key deleted then knows that some version was shown (ShownMark).
+  session.store().log().NoteShown(task::CasOf(session.log(), entry.location()));
   task::FullFence();
   return StillStands(entry);
 }
@@ -115,7 +116,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint* hint) {
         session.store().Abandon(session, location);
         continue;
       }
-    } else if (command.want_cas && !ShowVersion(entry)) {
+    } else if (command.want_cas && !ShowVersion(session, entry)) {
       continue;
     }
     return Hit(session, command, entry, location, {expiry, access, won});

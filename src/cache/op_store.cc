@@ -81,7 +81,6 @@ Reply Stored(Session& session, const Command& command, const Entry& entry, uint6
   Reply reply = Changed(Outcome::kStored, location);
   reply.miss = entry.miss;
   if (command.want_cas || IsConcatenation(command)) Describe(session, location, &reply);
-  if (command.want_cas) session.store().log().NoteShown(reply.cas);
   return reply;
 }
 
@@ -127,6 +126,7 @@ Reply StoreEntry(Session& session, const Command& command, Hint* hint) {
       session.store().Abandon(session, placed);
       placed = 0;
     }
+    if (placed != 0) KeepShownMark(session, entry, placed);
     const Room room = RoomFor(entry, spec);
     const uint64_t location =
         placed != 0 ? placed : AppendVersion(session, &spec, entry, command.hash, room);

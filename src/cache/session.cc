@@ -80,9 +80,10 @@ void Session::ReplaceObject(uint64_t location) {
   if (!log.is_filling() || was_shown || task::ExpiryOf(object) != kNeverExpires)
     return ReleaseObject(location);
   const auto units = static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
-  const uint64_t version = log.VersionOfHole(location);
-  if (version == 0) return ReleaseObject(location);
-  if (!holes_.Keep({location, version, units, log.GenerationOf(location)})) {
+  Generation generation;
+  const uint64_t version = log.VersionOfHole(location, &generation);
+  if (version == 0 || units > Holes::kUnitsMax) return ReleaseObject(location);
+  if (!holes_.Keep({location, version, units, generation})) {
     GiveUpSome(kGivenUpForRoom);  // perhaps of a size that nobody asks for any more
     return ReleaseObject(location);
   }

@@ -73,6 +73,9 @@ class Store {
   // The grave of a plain delete (task/query_job.h), which a batch lays for it and abandons before
   // the batch ends. 0: the delete is not plain, or there is no room now.
   uint64_t PlaceGrave(Session& session, const Command& command);
+  // A job put what was placed in the place of `old`, or entered it (0): it bears on what a client
+  // may have been shown (kAccessCasOnce). REQUIRES: within the epoch in which that was done
+  void InheritMark(Session& session, uint64_t old, uint64_t placed);
   // Gives up an object that was placed and will not be published.
   void Abandon(Session& session, uint64_t location);
   // Enters an object that the tier below holds and that has no entry here, or a flushed one.
@@ -90,6 +93,9 @@ class Store {
     if (options_.evict && !keeps_versions_) log_->AllowFilling();
   }
   bool is_filling() const { return log_->is_filling(); }
+  // Whether what a set replaces decides where its object may lie. Then only jobs have objects
+  // placed ahead.
+  bool PlacesLate() const { return is_filling(); }
   HoleBudget& hole_budget() { return hole_budget_; }
   // Where nothing is evicted, flags and an expiry have their room from the beginning, too.
   bool keeps_all_fields() const { return !options_.evict; }

@@ -150,7 +150,7 @@ void ObjectLog::RememberLocked(uint32_t segment) {
 void ObjectLog::LookAtLocked(uint32_t segment, Survey* survey) {
   const Segment& s = segments_[segment];
   if (s.state != State::kSealed || segment == survey->emptiest) return;
-  const bool was_closed = filling_ && s.group == 0 && s.places == Places::kClosed;
+  const bool was_closed = filling_ && s.group == 0 && PlacesOf(segment) == Places::kClosed;
   if (s.stamp >= survey->passed_below) {
     survey->any_unpassed = true;
     if (was_closed) {
@@ -228,7 +228,7 @@ Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_
   PublishCountsLocked();
   Segment& s = segments_[segment];
   s.state = State::kEvicting;
-  s.places = Places::kClosed;
+  SetPlacesLocked(segment, Places::kClosed);
   Victim victim;
   victim.kind = kind;
   victim.segment = segment;
@@ -243,14 +243,14 @@ Victim ObjectLog::ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_
 
 // Whether nobody fills it any more.
 bool ObjectLog::IsUnfilledLocked(uint32_t segment, uint64_t passed_below) const {
-  return filling_ ? segments_[segment].places != Places::kFillable : filling_ended_ < passed_below;
+  return filling_ ? PlacesOf(segment) != Places::kFillable : filling_ended_ < passed_below;
 }
 
 // From now on nobody begins to fill it, unless enough are closed.
 void ObjectLog::CloseLocked(uint32_t segment) {
   Segment& s = segments_[segment];
-  if (s.places != Places::kFillable || closed_ >= kClosedMax) return;
-  s.places.store(Places::kClosed, std::memory_order_seq_cst);
+  if (PlacesOf(segment) != Places::kFillable || closed_ >= kClosedMax) return;
+  SetPlacesLocked(segment, Places::kClosed);
   s.stamp = epochs_->Retire();
   closed_++;
   RememberLocked(segment);
@@ -349,7 +349,7 @@ void ObjectLog::Retire(uint32_t segment) {
   base::MutexLock lock(&mutex_);
   Segment& s = segments_[segment];
   s.state = State::kRetired;
-  s.places.store(Places::kGone, std::memory_order_seq_cst);
+  SetPlacesLocked(segment, Places::kGone);
   s.stamp = epochs_->Retire();
   retired_.push_back(segment);
   retired_segments_ += s.run_segments;
@@ -363,7 +363,7 @@ void ObjectLog::Renew(uint32_t segment) {
   base::MutexLock lock(&mutex_);
   Segment& s = segments_[segment];
   s.generation = Generation::kMain;
-  if (s.group == 0) s.places = Places::kFillable;
+  if (s.group == 0) SetPlacesLocked(segment, Places::kFillable);
   evicting_--;
   EnqueueLocked(segment);
   PublishCountsLocked();

@@ -56,6 +56,10 @@ class Victims : public testing::Test {
     for (uint32_t i = 0; i < objects; i++)
       log_->Release(uint64_t{segment} * log_->segment_units(), kObjectBytes);
   }
+  uint64_t VersionOfHole(uint64_t location) const {
+    Generation generation;
+    return log_->VersionOfHole(location, &generation);
+  }
   Victim Pick(bool evict = true) { return log_->PickVictim(kNow, evict, false); }
 
   Epochs epochs_;
@@ -370,7 +374,7 @@ TEST_F(Victims, AreClosedBeforeTheyAreCleaned) {
   const std::vector<uint32_t> segments = Fill(20);
   const uint64_t hole = uint64_t{segments[7]} * log_->segment_units() + 128;
   const uint64_t elsewhere = uint64_t{segments[8]} * log_->segment_units() + 128;
-  const uint64_t version = log_->VersionOfHole(hole);
+  const uint64_t version = VersionOfHole(hole);
   ASSERT_NE(version, 0u);
   EXPECT_TRUE(log_->MayFill(hole, version, Generation::kYoung));
   EXPECT_FALSE(log_->MayFill(hole, version + 1, Generation::kYoung));
@@ -383,9 +387,9 @@ TEST_F(Victims, AreClosedBeforeTheyAreCleaned) {
     EXPECT_TRUE(none.pending);
     EXPECT_TRUE(log_->is_filling()) << "one that is closed will be cleaned";
     EXPECT_FALSE(log_->MayFill(hole, version, Generation::kYoung));
-    EXPECT_EQ(log_->VersionOfHole(hole), 0u);
+    EXPECT_EQ(VersionOfHole(hole), 0u);
     EXPECT_TRUE(log_->IsHole(hole, version)) << "it counts still";
-    EXPECT_NE(log_->VersionOfHole(elsewhere), 0u);
+    EXPECT_NE(VersionOfHole(elsewhere), 0u);
   }
   epochs_.Exit(slot_);
   const Victim victim = Pick();
@@ -409,13 +413,13 @@ TEST_F(Victims, AreClosedWhenFillingBeginsAgain) {
     const Victim victim = Pick();
     ASSERT_EQ(victim.kind, VictimKind::kClean);
     ASSERT_EQ(victim.segment, segments[i]);
-    EXPECT_EQ(log_->VersionOfHole(uint64_t{segments[i]} * log_->segment_units()), 0u);
+    EXPECT_EQ(VersionOfHole(uint64_t{segments[i]} * log_->segment_units()), 0u);
     cleaned++;
     log_->Retire(victim.segment);
   }
   EXPECT_TRUE(log_->is_filling());
   EXPECT_EQ(cleaned, 64u);
-  EXPECT_NE(log_->VersionOfHole(uint64_t{segments[150]} * log_->segment_units()), 0u);
+  EXPECT_NE(VersionOfHole(uint64_t{segments[150]} * log_->segment_units()), 0u);
 }
 
 }  // namespace

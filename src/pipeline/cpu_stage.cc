@@ -93,6 +93,7 @@ void CpuStage::SettleChanges(Batch& batch, cache::Session& session) {
     if (placed != 0 && batch.command(i).verb == cache::Verb::kDelete) TakeGrave(batch, i, session);
     if (result != kResultStored && result != kResultDeleted) continue;
     const uint64_t old = task::SlotLocation(batch.word(i));
+    if (result == kResultStored) store_->InheritMark(session, old, placed);
     if (old != 0) session.ReleaseObject(old);
     session.AddItems((result == kResultStored ? 1 : 0) - (old != 0 ? 1 : 0));
     batch.placed(i) = 0;
@@ -235,7 +236,7 @@ void CpuStage::SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Se
 }
 
 void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
-  if (!batch.has_commands()) return;
+  if (!batch.has_commands() || store_->PlacesLate()) return;
   for (uint32_t i = begin; i < end; i++) {
     if (batch.kind(i) != QueryKind::kCommand || batch.placed(i) != 0 ||
         batch.result(i) != kResultNone)

@@ -245,7 +245,9 @@ class Pair {
     command.key = entered.key;
     command.value = entered.value;
     const auto known = versions.find(entered.key);
-    if (command.compare_cas) command.cas_expected = known == versions.end() ? 1 : known->second;
+    // Otherwise one that neither store gives: which object gets a small one differs between them.
+    if (command.compare_cas)
+      command.cas_expected = known == versions.end() ? uint64_t{1} << 60 : known->second;
     return command;
   }
 

@@ -67,6 +67,7 @@ Status Server::Init() {
   auto store = cache::Store::Open(cache, devices_->pages());
   if (!store) return About(MemoryFlags(), store.error());
   store_ = std::move(store.value());
+  if (options_.devices.empty() && options_.data_dir.empty()) store_->AllowFilling();
   if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
   if (found) MakePlanner(std::move(*found));
   if (Status status = OpenTier(); !status.ok()) return status;
