@@ -165,6 +165,20 @@ void PrintCeiling(const Bed& bed, const CeilingFigure& figure, double rate) {
       bed.ceiling->object_bytes(), bed.ceiling->bytes() >> 20, figure.batch);
 }
 
+// Keys that no request asks for are the first to be evicted, and the others then lie side by side:
+// whoever reads the figures should know.
+void PrintReach(const PipelineOptions& options, const DataSet& data) {
+  const double requests = static_cast<double>(options.ring) * options.threads;
+  const double objects = static_cast<double>(data.objects());
+  if (requests < objects)
+    fmt::print("    the requests ask for {:.1f} % of the objects at most (--ring)\n",
+               100 * requests / objects);
+  if (const uint64_t evictions = data.evictions(); evictions != 0)
+    fmt::print("    {} objects were evicted since the fill, {:.1f} % of them\n",
+               Short(static_cast<double>(evictions)),
+               100 * static_cast<double>(evictions) / objects);
+}
+
 // What takes turns within one interval, and what came of it so far.
 struct Round {
   std::vector<Contender> contenders;
@@ -233,6 +247,7 @@ Status RunRound(const PipelineOptions& options, const Workload& workload,
     report.Add(MakeRow(workload, c, *all, std::move(details)));
     PrintTasks(figures);
     PrintCeiling(*bed, ceiling, (*all)[c].rates.Median());
+    PrintReach(options, *bed->data);
     const double ratio = (*all)[c].rates.Median() / (*all)[0].rates.Median();
     round->lines.push_back(
         {workload.name, c, ratio, kept, figures, estimate, promised,
