@@ -107,7 +107,6 @@ uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, u
   task::TouchWrite(session.ObjectAt(location), bytes);
   session.AddAppended(bytes);
   session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));
-  if ((spec->access & kAccessCasSeen) != 0) log.NoteShown(task::CasOf(session.log(), location));
   return location;
 }
 
@@ -128,6 +127,9 @@ void KeepShownMark(Session& session, const Entry& entry, uint64_t location) {
 Published Publish(Session& session, const Command& command, const Entry& entry, uint64_t location) {
   Store& store = session.store();
   if (WasFlushed(session)) return Published::kLost;
+  // Not later: whoever finds the key deleted must know (ShownMark). Not when it is placed: versions
+  // that were placed before it would have to be laid anew (Rises).
+  if (command.want_cas) store.log().NoteShown(task::CasOf(session.log(), location));
   if (entry.found.slot != nullptr) {
     const uint64_t replaced = task::WithLocation(entry.found.word, location);
     task::MarkSlot(session.index_to_change(), entry.found.slot);

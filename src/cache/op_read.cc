@@ -112,6 +112,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint* hint) {
       if (command.update_expiry) spec.expiry = command.expiry;
       location = AppendVersion(session, &spec, entry, command.hash, Room::kReplacing);
       if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
+      if (command.want_cas) session.store().log().NoteShown(task::CasOf(session.log(), location));
       if (PublishCopy(session, entry, location) != Published::kDone) {
         session.store().Abandon(session, location);
         continue;
