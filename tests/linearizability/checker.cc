@@ -254,10 +254,11 @@ class Search {
   }
 
   // True for answers that say that nothing was written, wherever the operation is placed. A write
-  // of the value already there is none of them: placed later, it would have changed something.
+  // of the value already there is none of them: placed later, it would have changed something. Nor
+  // is a store that failed and took what the key held, where the key holds nothing.
   static bool IsReadOnly(Result result) {
     return result != Result::kUnknown && result != Result::kStored && result != Result::kDeleted &&
-           result != Result::kNumber;
+           result != Result::kNumber && result != Result::kCleared;
   }
 
   // Takes at once every operation that only reads, agrees with `state` and leaves it unchanged.

@@ -309,6 +309,14 @@ TEST(Checker, ClearedKeyHoldsNothing) {
   }
 }
 
+// A store that is cleared where the key holds nothing may have come later.
+TEST(Checker, AClearedStoreMayComeBehindAnotherStore) {
+  EXPECT_TRUE(Story().Set(1, 0, 9, "a").Set(2, 0, 9, "b", Result::kCleared).Miss(3, 10, 11).Good());
+  EXPECT_TRUE(
+      Story().Set(1, 0, 9, "a").Set(2, 0, 9, "b", Result::kCleared).Get(3, 10, 11, "a").Good());
+  EXPECT_TRUE(Story().Set(1, 5, 9, "a").Set(2, 0, 4, "b", Result::kCleared).Miss(3, 10, 11).Bad());
+}
+
 TEST(Checker, NamesTheKeyAndTellsTheStory) {
   const Verdict verdict = Check(Story("lost").Set(1, 0, 1, "v").Miss(0, 2, 3).history());
   EXPECT_EQ(verdict.kind, Verdict::kViolation);
