@@ -40,7 +40,7 @@ static void PrefetchToWrite(const void* at, uint64_t bytes) {
     __builtin_prefetch(static_cast<const char*>(at) + line, 1);
 }
 
-// Those of a key without an entry are forgotten: it may have had any that was shown.
+// A key without an entry has no mark: it may have had any version that was shown.
 uint32_t ShownMark(const Session& session, const Entry& entry) {
   const ObjectLog& log = session.store().log();
   if (!entry.present) return log.may_fill() && log.AnyShown() ? kAccessCasOnce : 0;
@@ -63,7 +63,6 @@ static uint64_t FillVersion(Session& session, ObjectSpec* spec, const Entry& ent
   spec->access = task::WithAccessTime(spec->access, session.now_s());
   WriteObject(session.ObjectAt(location), *spec);
   task::TouchWrite(session.ObjectAt(location), bytes);
-  session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));
   if (const uint64_t next = session.holes().NextLocation(units, generation); next != 0)
     PrefetchToWrite(session.ObjectAt(next), bytes);
   return location;
@@ -118,10 +117,27 @@ static bool WasFlushed(Session& session) {
   return true;
 }
 
-void KeepShownMark(Session& session, const Entry& entry, uint64_t location) {
+bool KeepShownMark(Session& session, const Entry& entry, uint64_t location) {
   task::Object* const object = session.ObjectAt(location);
   const uint32_t mark = ShownMark(session, entry);
-  if ((task::LoadRelaxed32(&object->access) & mark) != mark) task::FetchOr32(&object->access, mark);
+  if ((task::LoadRelaxed32(&object->access) & mark) == mark) return false;
+  task::FetchOr32(&object->access, mark);
+  return true;
+}
+
+// Whoever replaces an object reads its mark after the swap, and here the key is looked up after the
+// mark is set. So one of the two sees the other, and the mark goes on to what stands now. A mover
+// copies it while the entry is moving.
+void KeepShownMarkOfNext(Session& session, const Command& command, const Entry& entry,
+                         uint64_t location) {
+  if (!KeepShownMark(session, entry, location)) return;
+  for (;;) {  // Ends: each round more means that another thread changed the key.
+    Hint none;
+    const Entry now = Locate(session, command, &none);
+    if (now.found.slot == nullptr) return;  // what is added later bears it
+    task::FetchOr32(&now.object->access, kAccessCasOnce);
+    if (StillStands(now)) return;
+  }
 }
 
 Published Publish(Session& session, const Command& command, const Entry& entry, uint64_t location) {
@@ -138,7 +154,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
       session.counters().retries.Add(1);
       return Published::kLost;
     }
-    KeepShownMark(session, entry, location);  // one may have been shown up to now
+    KeepShownMarkOfNext(session, command, entry, location);
     session.ReplaceObject(entry.location());
     return Published::kDone;
   }
@@ -162,6 +178,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
   }
   if (inserted.status == kInsertDone) {
     session.AddItems(1);
+    KeepShownMarkOfNext(session, command, entry, location);
     return Published::kDone;
   }
   if (inserted.status == kInsertFull) {

@@ -33,14 +33,18 @@ bool StillStands(const Entry& entry);
 // What the next version of the key must bear in its `access` if a client may have been shown one
 // that the key had.
 uint32_t ShownMark(const Session& session, const Entry& entry);
-// Sets that mark in the next version, which lies at `location`, unless it is there.
-void KeepShownMark(Session& session, const Entry& entry, uint64_t location);
+// Sets that mark in the next version, which lies at `location`. False: it is there, or need not be.
+bool KeepShownMark(Session& session, const Entry& entry, uint64_t location);
+// The same once that version was published: the entry's version may have been shown up to then, and
+// others may have replaced the next one since.
+void KeepShownMarkOfNext(Session& session, const Command& command, const Entry& entry,
+                         uint64_t location);
 
 // Appends a version, or fills a hole (cache/holes.h). Its cas is above those that clients were
-// shown of the key since it was last added: an older version can be told from a newer one. It goes
-// to the generation of the version that it replaces. Without one (`entry`), it goes to main if a
-// ghost says so, otherwise to young. `*spec` becomes what is stored, with its version. 0: there is
-// no room now, and only the size of `*spec` may still be used. `hash`: of the key.
+// shown of the key: an older version can be told from a newer one. It goes to the generation of the
+// version that it replaces. Without one (`entry`), it goes to main if a ghost says so, otherwise to
+// young. `*spec` becomes what is stored, with its version. 0: there is no room now, and only the
+// size of `*spec` may still be used. `hash`: of the key.
 uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, uint64_t hash,
                        Room room = Room::kNew);
 

@@ -114,33 +114,62 @@ TEST(Filling, AKeyThatComesAgainStaysAboveWhatWasShown) {
 TEST(Filling, WhatAJobStoredInheritsThatAVersionWasShown) {
   const auto store = OpenFilling(8);
   Client client(store.get());
-  client.Set(Key(1), Stamped(1, 0));
-  const auto placed_at = [&](uint64_t key) {
-    const std::string value = Stamped(key, 1);
-    const std::string name = Key(key);
-    Command set = Client::Of(Verb::kStore, name);
-    set.hash = store->HashOf(name);
-    set.value = value;
-    return store->Place(client.session(), set);
-  };
   Session& session = client.session();
+  const std::string name = Key(1);
+  const std::string value = Stamped(1, 1);
+  Command set = Client::Of(Verb::kStore, name);
+  set.hash = store->HashOf(name);
+  set.value = value;
   const auto is_marked = [&](uint64_t at) {
     return (session.ObjectAt(at)->access & kAccessCasOnce) != 0;
   };
   session.Begin();
-  const uint64_t old = placed_at(1), next = placed_at(1), added = placed_at(2);
-  store->InheritMark(session, old, next);
-  store->InheritMark(session, 0, added);
+  const uint64_t old = store->Place(session, set), next = store->Place(session, set);
+  const uint64_t added = store->Place(session, set);
+  store->InheritMark(session, set, old, next);
+  store->InheritMark(session, set, 0, added);
   EXPECT_FALSE(is_marked(next));
   EXPECT_FALSE(is_marked(added));
+  // Somebody has replaced what the job stored in the meantime.
+  const uint64_t stands = store->Execute(session, set).published;
+  EXPECT_FALSE(is_marked(stands));
   session.ObjectAt(old)->access |= kAccessCasSeen;
-  store->InheritMark(session, old, next);
+  store->InheritMark(session, set, old, next);
   EXPECT_TRUE(is_marked(next));
+  EXPECT_TRUE(is_marked(stands));
   store->log().NoteShown(task::CasOf(session.log(), old));
-  store->InheritMark(session, 0, added);
+  store->InheritMark(session, set, 0, added);
   EXPECT_TRUE(is_marked(added)) << "the key may have had one that was shown";
   for (const uint64_t each : {old, next, added}) store->Abandon(session, each);
   session.End();
+}
+
+// What is placed bears the mark if its turn says so; for a job, once any version was shown.
+TEST(Filling, WhatIsPlacedAheadIsMarkedInItsTurn) {
+  const auto store = OpenFilling(8);
+  Client client(store.get());
+  Session& session = client.session();
+  client.Set(Key(1), Stamped(1, 0));
+  client.Set(Key(2), Stamped(2, 0));
+  client.Gets(Key(2));
+  for (const uint64_t key : {1, 2, 3}) {
+    const std::string name = Key(key);
+    const std::string value = Stamped(key, 1);
+    Command set = Client::Of(Verb::kStore, name);
+    set.hash = store->HashOf(name);
+    set.value = value;
+    session.Begin();
+    const uint64_t of_job = store->Place(session, set, kAccessUnseen);
+    EXPECT_NE(session.ObjectAt(of_job)->access & kAccessCasOnce, 0u);
+    store->Abandon(session, of_job);
+    Hint hint;
+    hint.placed = store->Place(session, set);
+    const task::Object* const placed = session.ObjectAt(hint.placed);
+    EXPECT_EQ(placed->access & kAccessCasOnce, 0u);
+    EXPECT_EQ(store->Execute(session, set, &hint).outcome, Outcome::kStored);
+    EXPECT_EQ((placed->access & kAccessCasOnce) != 0, key != 1) << key;
+    session.End();
+  }
 }
 
 // Neither is a version that was shown given out twice: whoever compares with an old one fails.

@@ -416,8 +416,8 @@ class ObjectLog {
 
   // Provides its own synchronisation.
   std::atomic<uint64_t> versions_{1};
-  std::atomic<uint64_t> shown_{0};  // greatest version that a client was shown
-  std::atomic<uint64_t> flush_floor_{0};
+  alignas(64) std::atomic<uint64_t> shown_{0};  // greatest version that a client was shown
+  alignas(64) std::atomic<uint64_t> flush_floor_{0};
   std::atomic<uint32_t> available_{0};  // mirrors, set by PublishCountsLocked
   std::atomic<uint32_t> available_to_replace_{0};
   std::atomic<uint32_t> retired_count_{0};

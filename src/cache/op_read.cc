@@ -71,7 +71,6 @@ Reply Hit(Session& session, const Command& command, const Entry& entry, uint64_t
   Reply reply = Plain(Outcome::kHit);
   if (location != entry.location()) reply.published = location;
   Describe(session, location, &reply);
-  if (command.want_cas) session.store().log().NoteShown(reply.cas);
   reply.ttl_before_s = SecondsLeft(session, before.expiry);
   reply.stale = (before.access & kAccessStale) != 0;
   reply.won = before.won;

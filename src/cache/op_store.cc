@@ -104,7 +104,10 @@ uint64_t Store::Place(Session& session, const Command& command, uint32_t access)
     return 0;
   ObjectSpec spec = SpecOfCommand(command);
   spec.access |= access;
-  return AppendVersion(session, &spec, Entry(), command.hash);
+  const uint64_t location = AppendVersion(session, &spec, Entry(), command.hash);
+  // Its turn decides whether it bears the mark, unless a job puts it where it belongs.
+  if (location != 0 && access == 0) session.ObjectAt(location)->access &= ~kAccessCasOnce;
+  return location;
 }
 
 Reply StoreEntry(Session& session, const Command& command, Hint* hint) {

@@ -160,12 +160,12 @@ Reply Store::Execute(Session& session, const Command& command, Hint* hint) {
   return Plain(Outcome::kMiss);
 }
 
-void Store::InheritMark(Session& session, uint64_t old, uint64_t placed) {
+void Store::InheritMark(Session& session, const Command& command, uint64_t old, uint64_t placed) {
   if (!log_->may_fill()) return;
   Entry entry;
   entry.present = old != 0;
   if (entry.present) entry.object = session.ObjectAt(old);
-  KeepShownMark(session, entry, placed);
+  KeepShownMarkOfNext(session, command, entry, placed);
 }
 
 void Store::Abandon(Session& session, uint64_t location) { session.ReleaseObject(location); }

@@ -75,7 +75,7 @@ class Store {
   uint64_t PlaceGrave(Session& session, const Command& command);
   // A job put what was placed in the place of `old`, or entered it (0): it bears on what a client
   // may have been shown (kAccessCasOnce). REQUIRES: within the epoch in which that was done
-  void InheritMark(Session& session, uint64_t old, uint64_t placed);
+  void InheritMark(Session& session, const Command& command, uint64_t old, uint64_t placed);
   // Gives up an object that was placed and will not be published.
   void Abandon(Session& session, uint64_t location);
   // Enters an object that the tier below holds and that has no entry here, or a flushed one.

@@ -93,7 +93,7 @@ void CpuStage::SettleChanges(Batch& batch, cache::Session& session) {
     if (placed != 0 && batch.command(i).verb == cache::Verb::kDelete) TakeGrave(batch, i, session);
     if (result != kResultStored && result != kResultDeleted) continue;
     const uint64_t old = task::SlotLocation(batch.word(i));
-    if (result == kResultStored) store_->InheritMark(session, old, placed);
+    if (result == kResultStored) store_->InheritMark(session, batch.command(i), old, placed);
     if (old != 0) session.ReleaseObject(old);
     session.AddItems((result == kResultStored ? 1 : 0) - (old != 0 ? 1 : 0));
     batch.placed(i) = 0;
