@@ -40,8 +40,9 @@ static void PrefetchToWrite(const void* at, uint64_t bytes) {
     __builtin_prefetch(static_cast<const char*>(at) + line, 1);
 }
 
-// A key without an entry has no mark: it may have had any version that was shown.
-uint32_t ShownMark(const Session& session, const Entry& entry) {
+// What the next version of the key must bear in its `access` if a client may have been shown one
+// that the key had. A key without an entry has no mark: it may have had any that was shown.
+static uint32_t ShownMark(const Session& session, const Entry& entry) {
   const ObjectLog& log = session.store().log();
   if (!entry.present) return log.may_fill() && log.AnyShown() ? kAccessCasOnce : 0;
   const uint32_t access = task::LoadRelaxed32(&entry.object->access);

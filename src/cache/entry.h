@@ -30,10 +30,8 @@ Entry Locate(Session& session, const Command& command, Hint* hint);
 // True where the entry still stands as it was found, recency aside.
 bool StillStands(const Entry& entry);
 
-// What the next version of the key must bear in its `access` if a client may have been shown one
-// that the key had.
-uint32_t ShownMark(const Session& session, const Entry& entry);
-// Sets that mark in the next version, which lies at `location`. False: it is there, or need not be.
+// Sets kAccessCasOnce in the key's next version, which lies at `location`, if a client may have
+// been shown one that the key had. False: it is there, or need not be.
 bool KeepShownMark(Session& session, const Entry& entry, uint64_t location);
 // The same once that version was published: the entry's version may have been shown up to then, and
 // others may have replaced the next one since.

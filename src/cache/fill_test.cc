@@ -220,6 +220,18 @@ TEST(Filling, WhatLivesIsCountedRight) {
   EXPECT_GT(store->Stats().evictions, 0u);
 }
 
+// Its place is not kept, and those that are kept stay.
+TEST(Filling, AnObjectAboveTheLargestHoleCostsNoOther) {
+  const auto store = OpenFilling(8);
+  Client client(store.get());
+  for (uint64_t round = 0; round < 5; round++)
+    for (uint64_t i = 0; i < 100; i++) client.Set(Key(i), Stamped(i, round));
+  const uint64_t holes = client.session().hole_units();
+  ASSERT_GT(holes, 0u);
+  for (uint64_t n = 0; n < 10; n++) client.Set("large", Stamped(1, n, 2000));
+  EXPECT_EQ(client.session().hole_units(), holes);
+}
+
 // Memory is too small for a while. When it fits again, overwriting takes no room again.
 TEST(Filling, BeginsAgainWhenNothingIsEvictedAnyMore) {
   const auto store = OpenFilling(4);

@@ -10,8 +10,7 @@
 //           sessions share a budget for both (HoleBudget).
 // Threads   the session's. HoleBudget: any.
 // Cost      constant time each; a look at all epochs for every kGroup holes. TakeAny may look at
-// all
-//           lists.
+//           all lists.
 #pragma once
 
 #include <array>

@@ -93,9 +93,6 @@ class Store {
     if (options_.evict && !keeps_versions_) log_->AllowFilling();
   }
   bool is_filling() const { return log_->is_filling(); }
-  // Whether what a set replaces decides where its object may lie. Then only jobs have objects
-  // placed ahead.
-  bool PlacesLate() const { return is_filling(); }
   HoleBudget& hole_budget() { return hole_budget_; }
   // Where nothing is evicted, flags and an expiry have their room from the beginning, too.
   bool keeps_all_fields() const { return !options_.evict; }

@@ -235,8 +235,10 @@ void CpuStage::SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Se
   }
 }
 
+// While holes are filled, what a set replaces decides where its object may lie: nothing is placed
+// ahead.
 void CpuStage::PlaceObjects(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
-  if (!batch.has_commands() || store_->PlacesLate()) return;
+  if (!batch.has_commands() || store_->is_filling()) return;
   for (uint32_t i = begin; i < end; i++) {
     if (batch.kind(i) != QueryKind::kCommand || batch.placed(i) != 0 ||
         batch.result(i) != kResultNone)
