@@ -35,11 +35,6 @@ bool StillStands(const Entry& entry) {
   return task::SameEntry(task::LoadAcquire64(entry.found.slot), entry.found.word);
 }
 
-static void PrefetchToWrite(const void* at, uint64_t bytes) {
-  for (uint64_t line = 0; line < bytes; line += 64)
-    __builtin_prefetch(static_cast<const char*>(at) + line, 1);
-}
-
 // What the next version of the key must bear in its `access` if a client may have been shown one
 // that the key had. A key without an entry has no mark: it may have had any that was shown.
 static uint32_t ShownMark(const Session& session, const Entry& entry) {
@@ -64,8 +59,7 @@ static uint64_t FillVersion(Session& session, ObjectSpec* spec, const Entry& ent
   spec->access = task::WithAccessTime(spec->access, session.now_s());
   WriteObject(session.ObjectAt(location), *spec);
   task::TouchWrite(session.ObjectAt(location), bytes);
-  if (const uint64_t next = session.holes().NextLocation(units, generation); next != 0)
-    PrefetchToWrite(session.ObjectAt(next), bytes);
+  session.PrefetchNextHole(units, generation);
   return location;
 }
 
@@ -105,7 +99,7 @@ uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, u
   }
   WriteObject(session.ObjectAt(location), *spec);
   task::TouchWrite(session.ObjectAt(location), bytes);
-  session.AddAppended(bytes);
+  session.AddAppended(bytes, !entry.present);
   session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));
   return location;
 }

@@ -98,6 +98,7 @@ void Store::ExpireWhenDue(Session& session, uint32_t now_s) {
 // readers do not count as missing, and memory is claimed back when few are ready.
 void Store::EvictAhead(Session& session, uint32_t writes) {
   const uint64_t appended_bytes = session.TakeAppended();
+  const bool has_added = session.TakeAdded();
   const uint32_t ready = SegmentsReady(*log_);
   const uint32_t available = log_->SegmentsAvailable();
   const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
@@ -106,6 +107,8 @@ void Store::EvictAhead(Session& session, uint32_t writes) {
     return;
   }
   if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();
+  // What replaced another leaves a hole. That is room, though it comes later (MakeRoom).
+  if (log_->is_filling() && !has_added && !is_over) return;
   // As many of those that lie there as take the room of what was stored.
   const uint64_t log_bytes =
       uint64_t{log_->geometry().budget_segments} * log_->geometry().segment_bytes;

@@ -24,8 +24,8 @@ bool Holes::Keep(const Hole& hole) {
 }
 
 // Where there is no memory, they wait for the next time.
-void Holes::RipenGroup(Epochs* epochs) try {
-  groups_.push_back({epochs->Retire(), fresh_});
+void Holes::RipenNow(Epochs* epochs) try {
+  if (fresh_ != 0) groups_.push_back({epochs->Retire(), fresh_});
   fresh_ = 0;
   const uint64_t oldest = epochs->Oldest();
   for (; !groups_.empty() && groups_.front().stamp < oldest; groups_.pop_front()) {
@@ -37,19 +37,11 @@ void Holes::RipenGroup(Epochs* epochs) try {
 } catch (const std::bad_alloc&) {
 }
 
-Hole Holes::Take(uint32_t units, Generation generation) {
-  if (units > kUnitsMax || Of(units, generation).empty()) return {};
-  std::vector<Ripe>& list = Of(units, generation);
-  const Ripe ripe = list.back();
-  list.pop_back();
-  if (list.capacity() > kRoomKept && list.size() < list.capacity() / 4) list.shrink_to_fit();
-  Leaves(units);
-  return {ripe.location, ripe.version, units, generation};
+void Holes::Shrink(std::vector<Ripe>* list) {
+  if (list->capacity() > kRoomKept && list->size() < list->capacity() / 4) list->shrink_to_fit();
 }
 
-void Holes::Leaves(uint32_t units) {
-  cost_ -= CostOf(units);
-  if (may_cost_ - cost_ < 2 * kBudgetStep) return;
+void Holes::GiveBackSome() {
   may_cost_ -= kBudgetStep;
   budget_->GiveBack(kBudgetStep);
 }

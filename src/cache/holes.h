@@ -62,10 +62,28 @@ class Holes {
   // Between batches: those that no batch sees any more may be taken from now on.
   // REQUIRES: outside of the epochs
   void Ripen(Epochs* epochs) {
-    if (fresh_ >= kGroup) RipenGroup(epochs);
+    if (fresh_ >= kGroup) RipenNow(epochs);
+  }
+  // The same for however few, for whoever waits for them.
+  // REQUIRES: as before
+  void RipenNow(Epochs* epochs);
+  // Whether some are not ripe yet.
+  bool any_unripe() const { return !waiting_.empty(); }
+  // Whether one of so many units is ripe, of any generation.
+  bool AnyRipe(uint32_t units) const {
+    return NextLocation(units, Generation::kYoung) != 0 ||
+           NextLocation(units, Generation::kMain) != 0;
   }
   // One of so many units. The caller asks whether it is still a hole (ObjectLog::MayFill).
-  Hole Take(uint32_t units, Generation generation);
+  Hole Take(uint32_t units, Generation generation) {
+    if (units > kUnitsMax || Of(units, generation).empty()) return {};
+    std::vector<Ripe>& list = Of(units, generation);
+    const Ripe ripe = list.back();
+    list.pop_back();
+    if (list.size() % kRoomKept == 0) Shrink(&list);
+    Leaves(units);
+    return {ripe.location, ripe.version, units, generation};
+  }
   // The next that will be taken, so that its lines may be asked for. 0: none
   uint64_t NextLocation(uint32_t units, Generation generation) const {
     if (units > kUnitsMax || Of(units, generation).empty()) return 0;
@@ -91,8 +109,12 @@ class Holes {
   };
 
   static int64_t CostOf(uint32_t units) { return units + kListUnits; }
-  void RipenGroup(Epochs* epochs);
-  void Leaves(uint32_t units);
+  static void Shrink(std::vector<Ripe>* list);
+  void GiveBackSome();
+  void Leaves(uint32_t units) {
+    cost_ -= CostOf(units);
+    if (may_cost_ - cost_ >= 2 * kBudgetStep) GiveBackSome();
+  }
   const std::vector<Ripe>& Of(uint32_t units, Generation generation) const {
     return ripe_[units * kGenerations + static_cast<uint32_t>(generation)];
   }

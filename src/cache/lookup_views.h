@@ -1,7 +1,7 @@
 // cache/lookup_views.h: how lookups settle the candidate that task IN.search found for a key.
 //
 // Many lookups of the embedded API (cache/multi.cc) and plain reads of the server's batches
-// (pipeline/cpu_stage_reads.cc) share it. PlainHit settles nearly all candidates: it reads a line
+// (pipeline/cpu_stage_rows.cc) share it. PlainHit settles nearly all candidates: it reads a line
 // of the object, which was asked for before. LiveObject settles the others.
 //
 // Threads   the session's, within one epoch.

@@ -4,6 +4,7 @@
 
 #include "cache/entry.h"
 #include "cache/lookup_views.h"
+#include "cache/overwrite.h"
 #include "cache/store.h"
 #include "task/batch_tasks.h"
 
@@ -131,22 +132,36 @@ void ReadGroup(Session& session, std::span<Answer> lookups, const Use& use) {
   use();
 }
 
-// One store after the other, each as its own command: what comes before the call of a group has
-// already asked for the lines.
-Outcome StoreOne(Session& session, const Cache::Pair& pair, uint64_t hash) {
+Command StoreOf(const Cache::Pair& pair, uint64_t hash) {
   Command command;
   command.verb = Verb::kStore;
   command.key = pair.key;
   command.value = pair.value;
   command.hash = hash;
-  return ExecuteWithRoom(session, command).outcome;
+  return command;
 }
 
+// Whether the candidate that the search found is the key's plain object, and was replaced.
+bool OverwriteOne(Session& session, const LookupViews& views, const task::Columns& columns,
+                  uint32_t i, const Command& command) {
+  if (columns.word[i] == 0) return false;
+  uint64_t* const slot = task::SlotAtPosition(views.index, columns.position[i]);
+  const uint64_t word = task::LoadAcquire64(slot);
+  return task::SameEntry(word, columns.word[i]) && task::SlotState(word) == kSlotLive &&
+         PlainHit(views, word, KeyData(command.key), static_cast<uint32_t>(command.key.size())) !=
+             nullptr &&
+         Overwrite(session, command, slot, word) != 0;
+}
+
+// One store after the other: what comes before the call of a group has already asked for the
+// lines.
 void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
   Store& store = session.store();
   const uint32_t count = static_cast<uint32_t>(pairs.size());
   Group group;
   const InBatch batch(session);
+  const LookupViews views(session);
+  const task::Columns columns = group.columns();
   for (uint32_t i = 0; i < count; i++) {
     group.hash[i] = store.HashOf(GoodKey(pairs[i].key));
     if (!store.options().prefetch) continue;
@@ -154,12 +169,20 @@ void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
     store.ghosts().Prefetch(group.hash[i]);
   }
   if (store.options().prefetch) {
-    task::Search(session.index(), session.log(), group.columns(), 0, count,
-                 store.expected_object_bytes());
+    task::Search(session.index(), session.log(), columns, 0, count, store.expected_object_bytes());
   }
-  for (uint32_t i = 0; i < count; i++)
-    pairs[i].outcome =
-        IsBadKey(pairs[i].key) ? Outcome::kBadKey : StoreOne(session, pairs[i], group.hash[i]);
+  bool has_searched = store.options().prefetch && store.is_filling();
+  for (uint32_t i = 0; i < count; i++) {
+    pairs[i].outcome = Outcome::kBadKey;
+    if (IsBadKey(pairs[i].key)) continue;
+    const Command command = StoreOf(pairs[i], group.hash[i]);
+    pairs[i].outcome = Outcome::kStored;
+    if (has_searched && OverwriteOne(session, views, columns, i, command)) continue;
+    const Reply reply = ExecuteWithRoom(session, command);
+    pairs[i].outcome = reply.outcome;
+    // What was found, and the views, are of the epoch that was left.
+    if (reply.made_room) has_searched = false;
+  }
 }
 
 }  // namespace

@@ -79,6 +79,7 @@ LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_b
 ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
     : geometry_(geometry),
       segment_units_(static_cast<uint32_t>(geometry.segment_bytes / kLocationUnitBytes)),
+      segment_shift_(static_cast<uint32_t>(std::countr_zero(segment_units_))),
       segment_count_(AddressedSegments(geometry)),
       reserve_segments_(std::min(2 * geometry.lanes + 2, geometry.budget_segments / 8 + 1)),
       run_max_(RunMax(geometry)),
@@ -142,7 +143,7 @@ task::LogRef ObjectLog::Ref() const {
   ref.base = pages_.data();
   ref.version_bases = version_bases_;
   ref.flush_floor = flush_floor_.load(std::memory_order_seq_cst);
-  ref.segment_shift = static_cast<uint32_t>(std::countr_zero(segment_units_));
+  ref.segment_shift = segment_shift_;
   return ref;
 }
 
@@ -251,27 +252,9 @@ void ObjectLog::AllowFilling() {
   filling_ = may_fill_;
 }
 
-// A segment's mark changes before the epoch that its emptying, or freeing, waits for. So whoever
-// asked before is still seen there, and whoever asks later is told. The base comes after the mark:
-// where the segment was begun anew, and may be filled again, it has the new one. Holes lie only in
-// segments that count for themselves: one that belongs to another's run is kGone.
-uint64_t ObjectLog::VersionOfHole(uint64_t location, Generation* generation) const {
-  const uint8_t mark = MarkAt(location);
-  *generation = Generation(mark >> kMarkGenerationShift);
-  const bool leaves = is_filling() && mark == MarkOf(Places::kFillable, *generation);
-  return leaves ? VersionOfPlace(location) : 0;
-}
-
 bool ObjectLog::IsHole(uint64_t location, uint64_t version) const {
-  return PlacesOf(location / segment_units_) >= Places::kClosed &&
-         VersionOfPlace(location) == version;
-}
-
-// All filling ends before the epoch that an eviction waits for.
-bool ObjectLog::MayFill(uint64_t location, uint64_t version, Generation generation) const {
-  return filling_.load(std::memory_order_seq_cst) &&
-         MarkAt(location) == MarkOf(Places::kFillable, generation) &&
-         VersionOfPlace(location) == version;
+  const auto segment = static_cast<uint32_t>(location >> segment_shift_);
+  return PlacesOf(segment) >= Places::kClosed && VersionOfPlace(location) == version;
 }
 
 void ObjectLog::Release(uint64_t location, uint64_t bytes) {

@@ -111,7 +111,7 @@ class ObjectLog {
   }
   // The segment that counts the object at `location`: the first of a run or of segments that share.
   uint32_t SegmentOf(uint64_t location) const {
-    return segments_[location / segment_units_].first.load(std::memory_order_relaxed);
+    return segments_[location >> segment_shift_].first.load(std::memory_order_relaxed);
   }
   // An object of `units` was dropped from the young generation and is stored again after
   // `age_units` more were dropped. If the largest allowed young generation had kept it, young may
@@ -376,7 +376,7 @@ class ObjectLog {
   Victim ClaimLocked(uint32_t segment, VictimKind kind, bool has_ended_in_part = false)
       WEFT_REQUIRES(mutex_);
   uint8_t MarkAt(uint64_t location) const {
-    return marks_[location / segment_units_].load(std::memory_order_seq_cst);
+    return marks_[location >> segment_shift_].load(std::memory_order_seq_cst);
   }
   Places PlacesOf(uint32_t segment) const {
     return Places(marks_[segment].load(std::memory_order_seq_cst) % (1u << kMarkGenerationShift));
@@ -386,8 +386,8 @@ class ObjectLog {
     marks_[segment].store(MarkOf(places, generation), std::memory_order_seq_cst);
   }
   uint64_t VersionOfPlace(uint64_t location) const {
-    const uint64_t at = location / segment_units_;
-    return std::atomic_ref<uint64_t>(version_bases_[at]).load() + location % segment_units_;
+    const uint64_t at = location >> segment_shift_;
+    return std::atomic_ref<uint64_t>(version_bases_[at]).load() + (location & (segment_units_ - 1));
   }
   bool IsUnfilledLocked(uint32_t segment, uint64_t passed_below) const WEFT_REQUIRES(mutex_);
   void CloseLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
@@ -397,7 +397,8 @@ class ObjectLog {
 
   // Constant after construction.
   const LogGeometry geometry_;
-  const uint32_t segment_units_;
+  const uint32_t segment_units_;     // a power of two
+  const uint32_t segment_shift_;     // its logarithm
   const uint32_t segment_count_;     // addresses reserved
   const uint32_t reserve_segments_;  // while no segment is longer
   const uint32_t run_max_;           // neighbours that share what they hold, at most
@@ -469,5 +470,23 @@ class ObjectLog {
   uint64_t end_due_s_ WEFT_GUARDED_BY(mutex_) = UINT64_MAX;  // no sealed segment ends before
   uint32_t ends_collected_s_ WEFT_GUARDED_BY(mutex_) = 0;    // when all of them were last looked at
 };
+
+// A segment's mark changes before the epoch that its emptying, or freeing, waits for. So whoever
+// asked before is still seen there, and whoever asks later is told. The base comes after the mark:
+// where the segment was begun anew, and may be filled again, it has the new one. Holes lie only in
+// segments that count for themselves: one that belongs to another's run is kGone.
+inline uint64_t ObjectLog::VersionOfHole(uint64_t location, Generation* generation) const {
+  const uint8_t mark = MarkAt(location);
+  *generation = Generation(mark >> kMarkGenerationShift);
+  const bool leaves = is_filling() && mark == MarkOf(Places::kFillable, *generation);
+  return leaves ? VersionOfPlace(location) : 0;
+}
+
+// All filling ends before the epoch that an eviction waits for.
+inline bool ObjectLog::MayFill(uint64_t location, uint64_t version, Generation generation) const {
+  return filling_.load(std::memory_order_seq_cst) &&
+         MarkAt(location) == MarkOf(Places::kFillable, generation) &&
+         VersionOfPlace(location) == version;
+}
 
 }  // namespace weft::cache

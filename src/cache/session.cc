@@ -83,12 +83,24 @@ void Session::ReplaceObject(uint64_t location) {
   Generation generation;
   const uint64_t version = log.VersionOfHole(location, &generation);
   if (version == 0 || units > Holes::kUnitsMax) return ReleaseObject(location);
-  if (!holes_.Keep({location, version, units, generation})) {
+  KeepHole({location, version, units, generation});
+}
+
+void Session::KeepHole(const Hole& hole) {
+  if (!holes_.Keep(hole)) {
     GiveUpSome(kGivenUpForRoom);  // perhaps of a size that nobody asks for any more
-    return ReleaseObject(location);
+    return ReleaseObject(hole.location);
   }
-  hole_units_.Add(units);
-  MarkDead(object);
+  hole_units_.Add(hole.units);
+  MarkDead(ObjectAt(hole.location));
+}
+
+void Session::PrefetchNextHole(uint32_t units, Generation generation) const {
+  const uint64_t next = holes_.NextLocation(units, generation);
+  if (next == 0) return;
+  const auto* const at = reinterpret_cast<const char*>(ObjectAt(next));
+  for (uint64_t line = 0; line < units * kLocationUnitBytes; line += 64)
+    __builtin_prefetch(at + line, 1);
 }
 
 uint64_t Session::TakeHole(uint32_t units, Generation generation) {
@@ -113,6 +125,12 @@ void Session::GiveUp(const Hole& hole) {
 
 void Session::GiveUpSome(size_t count) {
   for (; count != 0 && !holes_.empty(); count--) GiveUp(holes_.TakeAny());
+}
+
+bool Session::RipenHoles() {
+  WEFT_DCHECK(!inside_);
+  holes_.RipenNow(&store_->epochs());
+  return !holes_.any_unripe();
 }
 
 void Session::GiveUpHoles() {

@@ -106,12 +106,18 @@ class Session {
   void ReleaseObject(uint64_t location);
   // The same of an object that was replaced, whose place may be filled later. REQUIRES: as before
   void ReplaceObject(uint64_t location);
+  // The same, of one that is known to leave this hole, and whose version was not shown.
+  void KeepHole(const Hole& hole);
   // A place for an object of so many units that never expires, of one that was replaced (cache/
   // holes.h). It counts as live. 0: there is none. REQUIRES: within the epochs
   uint64_t TakeHole(uint32_t units, Generation generation);
   const Holes& holes() const { return holes_; }
+  // Asks for the lines of the one that comes next, to write them.
+  void PrefetchNextHole(uint32_t units, Generation generation) const;
   // Of the holes that it keeps; they count as live. For any thread.
   uint64_t hole_units() const { return hole_units_.value(); }
+  // Lets them ripen, as far as no batch sees them. False: some are not ripe yet. REQUIRES: outside
+  bool RipenHoles();
   // For a session that will rest. REQUIRES: outside
   void GiveUpHoles();
 
@@ -129,10 +135,15 @@ class Session {
     items_delta_ += n;
     if (items_delta_ >= kItemsUncounted || items_delta_ <= -kItemsUncounted) CountItems();
   }
-  // Bytes of objects that this session appended since TakeAppended.
-  void AddAppended(uint64_t bytes) { appended_bytes_ += bytes; }
+  // Bytes of objects that this session appended since TakeAppended, and whether some of them were
+  // appended for keys that had none.
+  void AddAppended(uint64_t bytes, bool adds) {
+    appended_bytes_ += bytes;
+    added_ |= adds;
+  }
   uint64_t appended_bytes() const { return appended_bytes_; }
   uint64_t TakeAppended() { return std::exchange(appended_bytes_, 0); }
+  bool TakeAdded() { return std::exchange(added_, false); }
   // Bytes of objects that this session ever copied out of victims.
   void AddCarried(uint64_t bytes) { carried_bytes_ += bytes; }
   uint64_t carried_bytes() const { return carried_bytes_; }
@@ -162,6 +173,7 @@ class Session {
   uint32_t dice_ = 0;
   int64_t items_delta_ = 0;
   uint64_t appended_bytes_ = 0;
+  bool added_ = false;
   uint64_t carried_bytes_ = 0;
   Holes holes_;
   Counter hole_units_;

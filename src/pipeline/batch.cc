@@ -224,6 +224,10 @@ uint32_t Batch::UnansweredReadsEnd(uint32_t begin, uint32_t limit) const {
   return RunEnd(result_, kResultNone, begin, reads_end);
 }
 
+uint32_t Batch::UnansweredEnd(uint32_t begin, uint32_t limit) const {
+  return RunEnd(result_, kResultNone, begin, limit);
+}
+
 uint32_t Batch::DoneEnd(uint32_t begin, uint32_t limit) const {
   static_assert(sizeof(QueryState) == 1);
   return RunEnd(reinterpret_cast<const uint8_t*>(state_.data()),

@@ -221,7 +221,9 @@ class Batch {
   Gathered gathered(uint32_t i) const { return gathered()[i]; }
   // One behind the last of the queries from `begin` on that are all kResultRead, up to `limit`.
   uint32_t GatheredEnd(uint32_t begin, uint32_t limit) const;
-  // The same of those that are plain reads which no stage has answered.
+  // The same of those that no stage has answered.
+  uint32_t UnansweredEnd(uint32_t begin, uint32_t limit) const;
+  // The same of those that are plain reads, too.
   uint32_t UnansweredReadsEnd(uint32_t begin, uint32_t limit) const;
   // The same of those that are kDone.
   uint32_t DoneEnd(uint32_t begin, uint32_t limit) const;
@@ -240,7 +242,12 @@ class Batch {
   // For stages.
   void SetState(uint32_t i, QueryState state) { state_[i] = state; }
   void SetDone(uint32_t begin, uint32_t end) {
-    std::memset(&state_[begin], static_cast<int>(QueryState::kDone), end - begin);
+    constexpr uint32_t kFew = 8;  // for which a call takes longer
+    if (end - begin > kFew) {
+      std::memset(&state_[begin], static_cast<int>(QueryState::kDone), end - begin);
+      return;
+    }
+    for (uint32_t i = begin; i < end; i++) state_[i] = QueryState::kDone;
   }
   void SetMiss(uint32_t i, cache::Miss miss) {
     word_[i] = 0;
@@ -290,6 +297,7 @@ class Batch {
   // False: nothing in it changes anything, or needs more than its key.
   bool has_commands() const { return !commands_.empty(); }
   bool has_only_reads() const { return commands_.empty() && others_ == 0; }
+  uint32_t others() const { return others_; }  // not about a key
   // Whether IN.search has left candidates in the columns for all queries with a key.
   bool searched() const { return searched_; }
   void set_searched(bool searched) { searched_ = searched; }
@@ -308,7 +316,6 @@ class Batch {
   void CountMiss() { misses_++; }
 
   // For statistics, after the last stage, and until Clear.
-  uint32_t others() const { return others_; }        // not about a key
   uint32_t skipped() const { return skipped_; }      // about one
   uint32_t misses() const { return misses_; }        // of the reads that were done
   uint32_t keys_bytes() const { return keys_end_; }  // of all

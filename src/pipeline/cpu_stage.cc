@@ -4,6 +4,7 @@
 #include <bit>
 #include <new>
 #include <type_traits>
+#include <utility>
 
 #include "base/check.h"
 #include "base/ticks.h"
@@ -16,10 +17,6 @@ namespace {
 
 constexpr uint32_t kStarvedTimesMax = 32;  // then the client is told that there is no memory
 static_assert(CpuStage::kGroupQueries <= DiskTurn::kGroupQueriesMax);
-
-Task TaskOf(cache::Verb verb) {
-  return verb == cache::Verb::kDelete ? Task::kDelete : Task::kInsert;
-}
 
 // Notes the access of a gathered read where whoever gathered it worked on a mirror.
 void NoteOne(const Batch& batch, uint32_t i, bool wants_note, cache::Session& session) {
@@ -41,6 +38,21 @@ class CpuStage::Clock {
     const uint64_t now = base::ReadTicks();
     times_->Add(task, now - last_, queries);
     last_ = now;
+  }
+  // The same of KC's pass, which other tasks' queries are a part of.
+  void LapOfCompare(uint32_t queries, Changes* inserts, Changes* deletes) {
+    const uint64_t now = base::ReadTicks();
+    uint64_t left = now - last_;
+    last_ = now;
+    for (const auto& [task, changes] :
+         {std::pair(Task::kInsert, inserts), std::pair(Task::kDelete, deletes)}) {
+      if (changes->queries == 0) continue;
+      const uint64_t ticks = std::min(changes->ticks, left);  // some are estimated
+      left -= ticks;
+      times_->Add(task, ticks, changes->queries);
+      *changes = {};
+    }
+    times_->Add(Task::kCompare, left, queries);
   }
   // The same to MM, for room for stores that are counted already.
   void LapOfRoom() {
@@ -170,7 +182,8 @@ uint32_t CpuStage::GroupEnd(const Batch& batch, uint32_t begin) const {
   const uint32_t limit = std::min(batch.size(), begin + kGroupQueries);
   const uint32_t gathered = disk_ != nullptr ? kGroupQueries : kGatheredQueries;
   uint32_t end = batch.GatheredEnd(begin, std::min(batch.size(), begin + gathered));
-  if (batch.has_only_reads()) return std::max(end, limit);
+  if (batch.has_only_reads() || (disk_ == nullptr && batch.others() == 0))
+    return std::max(end, limit);
   // Where the group would be full, nothing is placed that would have to be placed again.
   uint64_t bytes = 0;
   while (end < limit && batch.kind(end) != QueryKind::kOther &&
@@ -205,7 +218,7 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
     if (done < gathered_end) {
       done = FinishGathered(batch, done, gathered_end, session);
     } else {
-      done = RunReads(batch, done, end, session);
+      done = RunRow(batch, done, end, session);
       if (done < end && batch.result(done) == kResultRead) continue;
     }
     if (done == end || (disk_ != nullptr && disk_->IsFull(batch, done))) break;
@@ -213,7 +226,7 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
     if (wants_room_) break;
     done++;
   }
-  clock->Lap(Task::kCompare, done - begin);
+  clock->LapOfCompare(done - begin, &inserts_, &deletes_);
   return done;
 }
 
@@ -221,7 +234,7 @@ uint32_t CpuStage::RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::S
 void CpuStage::SearchGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   const uint32_t bytes = store_->options().prefetch ? store_->expected_object_bytes() : 0;
   const task::Columns columns = batch.columns();
-  if (batch.UnansweredReadsEnd(begin, end) == end) {
+  if (batch.UnansweredEnd(begin, end) == end) {
     task::Search(session.index(), session.log(), columns, begin, end, bytes);
     return;
   }
@@ -414,7 +427,9 @@ CpuStage::Progress CpuStage::FinishCommand(Batch& batch, uint32_t i, cache::Sess
                      (starving_ == i ? in_vain_bytes_ : 0));
   if (command.verb != cache::Verb::kRead) {
     writes_++;
-    times_->Move(Task::kCompare, TaskOf(command.verb), base::ReadTicks() - start);
+    Changes& changes = command.verb == cache::Verb::kDelete ? deletes_ : inserts_;
+    changes.ticks += base::ReadTicks() - start;
+    changes.queries++;
   } else if (reply.outcome == Outcome::kMiss) {
     batch.CountMiss();
   }

@@ -24,6 +24,7 @@
 #include <optional>
 #include <utility>
 
+#include "cache/lookup_views.h"
 #include "cache/session.h"
 #include "cache/store.h"
 #include "pipeline/batch.h"
@@ -87,6 +88,8 @@ class CpuStage {
 
  private:
   class Clock;
+  static constexpr uint32_t kRowsTimed = 8;  // one row of sets in so many
+
   // How far a query has come.
   enum class Progress : uint8_t {
     kDone,       // carried out, or refused
@@ -125,8 +128,12 @@ class CpuStage {
   uint32_t GroupEnd(const Batch& batch, uint32_t begin) const;
   uint32_t RunGroup(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session,
                     Clock* clock);
-  uint32_t RunReads(Batch& batch, uint32_t begin, uint32_t end,
-                    cache::Session& session);  // cpu_stage_reads.cc
+  // cpu_stage_rows.cc
+  uint32_t RunRow(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session);
+  uint32_t RunReads(const cache::LookupViews& views, Batch& batch, uint32_t begin, uint32_t end,
+                    cache::Session& session);
+  uint32_t RunSets(const cache::LookupViews& views, Batch& batch, uint32_t begin, uint32_t end,
+                   cache::Session& session);
   Progress RunQuery(Batch& batch, uint32_t i, cache::Session& session);
   Progress FinishRead(Batch& batch, uint32_t i, cache::Session& session);
   Progress ReadFromDisk(Batch& batch, uint32_t i, cache::Session& session);
@@ -148,6 +155,14 @@ class CpuStage {
   uint32_t starving_ = UINT32_MAX;  // the last query that found no room
   uint32_t starved_times_ = 0;
   uint64_t in_vain_bytes_ = 0;  // read for it so far; and copied, if no room came of it
+  // Of the group, what KC's pass took for queries that change something.
+  struct Changes {
+    uint64_t ticks = 0;
+    uint32_t queries = 0;
+  };
+  Changes inserts_, deletes_;
+  uint64_t ticks_a_set_ = 0;  // of the last row of sets that was timed
+  uint32_t sets_timer_ = 0;   // 0: the next row is
 };
 
 }  // namespace weft::pipeline

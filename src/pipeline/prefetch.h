@@ -19,7 +19,7 @@ namespace weft::pipeline {
 WEFT_FN void PrefetchUnanswered(const Batch& batch, const task::Columns& columns, uint32_t begin,
                                 uint32_t end, uint32_t object_bytes,
                                 const cache::Session& session) {
-  if (!batch.searched() && batch.UnansweredReadsEnd(begin, end) == end) {
+  if (!batch.searched() && batch.UnansweredEnd(begin, end) == end) {
     task::PrefetchBuckets(session.index(), columns, begin, end);
     return;
   }

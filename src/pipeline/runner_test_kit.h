@@ -75,6 +75,7 @@ class Runner : public Sink {
     return results_;
   }
   cache::Session& session() { return *session_; }
+  const TaskTimes& times() const { return times_; }
 
   void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
     EXPECT_EQ(begin, results_.size()) << "every query is written once and in its order";
