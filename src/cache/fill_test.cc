@@ -242,18 +242,46 @@ TEST(Filling, WaitsForItsHolesRatherThanEvict) {
   uint64_t keys = 0;
   for (; store->log().SegmentsAvailable() > kept; keys++)
     ASSERT_EQ(client.Set(Key(keys), Stamped(keys, 0, kBytes)), Outcome::kStored);
+  ASSERT_EQ(client.session().counters().room_made.value(), 0u);
+  std::atomic<bool> done{false};
   other.session().Begin();
   std::thread writer([&] {
     for (uint64_t n = 1; n <= 3; n++)
       for (uint64_t i = 0; i < keys; i++)
         EXPECT_EQ(client.Set(Key(i), Stamped(i, n, kBytes)), Outcome::kStored);
+    done = true;
   });
-  while (client.session().counters().room_made.value() == 0) std::this_thread::yield();
+  while (client.session().counters().room_made.value() == 0 && !done) std::this_thread::yield();
   other.session().End();
   writer.join();
+  EXPECT_GT(client.session().counters().room_made.value(), 0u);
   EXPECT_EQ(store->Stats().evictions, 0u);
   EXPECT_TRUE(store->is_filling());
   for (uint64_t i = 0; i < keys; i++) ASSERT_EQ(client.Value(Key(i)), Stamped(i, 3, kBytes));
+}
+
+// What leaves no hole is cleaned ahead, as without filling: nobody waits for room.
+TEST(Filling, WhatFillsNoHoleIsCleanedAhead) {
+  struct Case {
+    size_t bytes;
+    bool ends;
+  };
+  for (const Case& each : {Case{40, true}, Case{2000, false}}) {
+    const auto store = OpenFilling(16);
+    Client client(store.get());
+    const Expiry expiry = each.ends ? base::NowSeconds() + 5000 : kNeverExpires;
+    const uint64_t keys = (6u << 20) / (each.bytes + 20);
+    base::Random random(TestSeed(6));
+    for (uint64_t i = 0; i < keys; i++)
+      ASSERT_EQ(client.Set(Key(i), Stamped(i, 0, each.bytes), expiry), Outcome::kStored);
+    for (uint64_t n = 0; n < 10 * keys; n++) {
+      const uint64_t key = random.Below(keys);
+      ASSERT_EQ(client.Set(Key(key), Stamped(key, n, each.bytes), expiry), Outcome::kStored);
+    }
+    EXPECT_EQ(store->Stats().evictions, 0u);
+    EXPECT_TRUE(store->is_filling());
+    EXPECT_LT(client.session().counters().room_made.value(), 10u) << each.bytes;
+  }
 }
 
 // Memory is too small for a while. When it fits again, overwriting takes no room again.

@@ -1,5 +1,6 @@
 #include "cache/holes.h"
 
+#include <algorithm>
 #include <new>
 
 namespace weft::cache {
@@ -35,6 +36,11 @@ void Holes::RipenNow(Epochs* epochs) try {
     }
   }
 } catch (const std::bad_alloc&) {
+}
+
+bool Holes::AnyUnripe(uint32_t units) const {
+  return std::any_of(waiting_.begin(), waiting_.end(),
+                     [units](const Hole& hole) { return hole.units == units; });
 }
 
 void Holes::Shrink(std::vector<Ripe>* list) {

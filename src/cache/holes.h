@@ -67,9 +67,9 @@ class Holes {
   // The same for however few, for whoever waits for them.
   // REQUIRES: as before
   void RipenNow(Epochs* epochs);
-  // Whether some are not ripe yet.
-  bool any_unripe() const { return !waiting_.empty(); }
-  // Whether one of so many units is ripe, of any generation.
+  // Whether one of so many units is not ripe yet, of any generation. Looks at all of those.
+  bool AnyUnripe(uint32_t units) const;
+  // Whether one is ripe.
   bool AnyRipe(uint32_t units) const {
     return NextLocation(units, Generation::kYoung) != 0 ||
            NextLocation(units, Generation::kMain) != 0;

@@ -48,11 +48,13 @@ uint64_t Overwrite(Session& session, const Command& command, uint64_t* slot, uin
   session.PrefetchNextHole(static_cast<uint32_t>(units), left.generation);
   task::NoteSeen(object);
   // A flush since the session took its views is StoreEntry's, too.
-  if ((log.flush_floor() | session.log().flush_floor) != 0 ||
-      !task::ReplaceEntry(slot, word, task::WithLocation(word, location))) {
+  const bool is_flushed = (log.flush_floor() | session.log().flush_floor) != 0;
+  if (is_flushed || !task::ReplaceEntry(slot, word, task::WithLocation(word, location))) {
+    if (!is_flushed) session.counters().retries.Add(1);
     store.Abandon(session, location);
     return 0;
   }
+  session.counters().overwritten.Add(1);
   // Asked again: see ReplaceObject.
   if (WEFT_UNLIKELY((task::LoadRelaxed32(&object->access) & kShown) != 0)) {
     Entry entry;

@@ -65,6 +65,7 @@ TEST_F(OverwriteTest, FillsAHoleAndLeavesAnother) {
   ASSERT_GT(holes, 0u);
   const uint64_t next = session_.holes().NextLocation(3, Generation::kYoung);
   EXPECT_EQ(Try(Key(1007), "value1"), next);
+  EXPECT_EQ(session_.counters().overwritten.value(), 1u);
   EXPECT_EQ(client_.Value(Key(1007)), "value1");
   EXPECT_EQ(Live(), live);
   EXPECT_EQ(session_.hole_units(), holes);
@@ -119,6 +120,7 @@ TEST_F(OverwriteTest, AnEntryThatChangedIsLeft) {
   EXPECT_EQ(Overwrite(session_, command, found.slot, found.word), 0u);
   session_.End();
   EXPECT_EQ(client_.Value(key), "value9");
+  EXPECT_EQ(session_.counters().retries.value(), 1u);
   EXPECT_EQ(session_.hole_units(), holes - 3);
   EXPECT_EQ(Live(), live - 24) << "the other's hole was given up with its session";
 }
@@ -166,6 +168,7 @@ TEST(OverwriteByMany, ThreadsReadTheirOwnValues) {
           pairs[i] = {keys[i], values[i]};
         }
         cache->MultiSet(pairs);
+        for (const Cache::Pair& pair : pairs) wrong += pair.outcome != Outcome::kStored;
         for (uint64_t i = 0; i < kMany; i++) {
           const uint64_t key = random.Below(kKeysEach);
           const uint64_t owner = random.Below(4) == 0 ? random.Below(kThreads) : t;

@@ -41,6 +41,7 @@ struct SessionCounters {
   Counter victim_looks;  // looks at objects of victims (cache/emptying.h)
   Counter room_made;     // times a store had to wait for room
   Counter retries;       // mutations that lost a race and went round again
+  Counter overwritten;   // sets that cache/overwrite.h carried out
 
   void AddAll(const SessionCounters& other) {
     for (Counter SessionCounters::*counter :
@@ -48,7 +49,7 @@ struct SessionCounters {
           &SessionCounters::expired_unread, &SessionCounters::ghosts_stored,
           &SessionCounters::young_hits, &SessionCounters::main_hits, &SessionCounters::carried,
           &SessionCounters::segments_freed, &SessionCounters::victim_looks,
-          &SessionCounters::room_made, &SessionCounters::retries})
+          &SessionCounters::room_made, &SessionCounters::retries, &SessionCounters::overwritten})
       (this->*counter).Add((other.*counter).value());
   }
 };
@@ -116,8 +117,8 @@ class Session {
   void PrefetchNextHole(uint32_t units, Generation generation) const;
   // Of the holes that it keeps; they count as live. For any thread.
   uint64_t hole_units() const { return hole_units_.value(); }
-  // Lets them ripen, as far as no batch sees them. False: some are not ripe yet. REQUIRES: outside
-  bool RipenHoles();
+  // Lets holes ripen, however few, as far as no batch sees them. REQUIRES: outside
+  void RipenHoles();
   // For a session that will rest. REQUIRES: outside
   void GiveUpHoles();
 
@@ -136,7 +137,7 @@ class Session {
     if (items_delta_ >= kItemsUncounted || items_delta_ <= -kItemsUncounted) CountItems();
   }
   // Bytes of objects that this session appended since TakeAppended, and whether some of them were
-  // appended for keys that had none.
+  // for keys that had none.
   void AddAppended(uint64_t bytes, bool adds) {
     appended_bytes_ += bytes;
     added_ |= adds;
@@ -144,6 +145,8 @@ class Session {
   uint64_t appended_bytes() const { return appended_bytes_; }
   uint64_t TakeAppended() { return std::exchange(appended_bytes_, 0); }
   bool TakeAdded() { return std::exchange(added_, false); }
+  // Whether that was more than what the session keeps as holes since the last call.
+  bool TookMoreThanHoles(uint64_t appended_bytes);
   // Bytes of objects that this session ever copied out of victims.
   void AddCarried(uint64_t bytes) { carried_bytes_ += bytes; }
   uint64_t carried_bytes() const { return carried_bytes_; }
@@ -174,6 +177,7 @@ class Session {
   int64_t items_delta_ = 0;
   uint64_t appended_bytes_ = 0;
   bool added_ = false;
+  uint64_t hole_units_before_ = 0;  // at the last TookMoreThanHoles
   uint64_t carried_bytes_ = 0;
   Holes holes_;
   Counter hole_units_;

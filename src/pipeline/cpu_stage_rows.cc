@@ -98,7 +98,9 @@ inline uint32_t CpuStage::RunSets(const cache::LookupViews& views, Batch& batch,
     const cache::Command& command = batch.command(done);
     const uint32_t source = batch.source(done);
     const int64_t bytes = batch.ReplyBytes(done);
-    if (!cache::IsBareSet(command) || bytes > batch.room(source)) break;
+    if (!cache::IsBareSet(command) || bytes > batch.room(source) || starving_ == done ||
+        batch.rewritten(source) >= kRewrittenBytesMax)
+      break;
     uint64_t* const slot = task::SlotAtPosition(views.index, columns.position[done]);
     const uint64_t word = task::LoadAcquire64(slot);
     if (!task::SameEntry(word, columns.word[done]) || task::SlotState(word) != kSlotLive ||

@@ -137,6 +137,7 @@ class Pair {
  public:
   Pair(const CacheOptions& options, bool fills, uint64_t seed)
       : random_(seed),
+        fills_(fills),
         batched_(fills ? cache::OpenFillingStore(options) : OpenStore(options)),
         single_(OpenStore(options)),
         runner_(batched_.get()),
@@ -171,6 +172,7 @@ class Pair {
     EXPECT_EQ(batched_->Stats().evictions, 0u);
   }
   uint32_t hits() const { return hits_; }
+  uint64_t overwritten() { return runner_.session().counters().overwritten.value(); }
 
  private:
   static constexpr uint32_t kKeys = 40;
@@ -185,17 +187,19 @@ class Pair {
     const uint32_t number = random_() % kKeys;
     entered->key = "k" + std::to_string(number);
     if (random_() % 2 == 0) return;
-    if (random_() % 100 == 0) {
+    if (random_() % (fills_ ? 3000 : 100) == 0) {  // no hole outlives a flush
       entered->kind = QueryKind::kOther;
       return;
     }
     entered->kind = QueryKind::kCommand;
     Command& c = entered->command;
     const char letter = static_cast<char>('a' + random_() % 26);
-    entered->value =
-        random_() % 3 == 0 ? std::to_string(random_() % 100) : std::string(random_() % 300, letter);
+    entered->value = random_() % 3 == 0 ? std::to_string(random_() % 100)
+                                        : std::string(random_() % 300 / (fills_ ? 100 : 1), letter);
     c.client_flags = random_() % 2 == 0 ? 0 : static_cast<uint32_t>(random_());
-    c.want_cas = random_() % 4 == 0;
+    // Where a version was shown, what is added since fills no hole.
+    c.want_cas = random_() % 4 == 0 && (!fills_ || shows_);
+    if (fills_ && random_() % 4000 == 0) shows_ = true;
     c.expiry = random_() % 4 == 0 ? base::NowSeconds() + 5000 : 0;
     switch (random_() % 12) {
       case 0:
@@ -233,7 +237,7 @@ class Pair {
       case 11:
         c.verb = Verb::kRead;
         c.update_expiry = true;
-        c.want_cas = true;
+        c.want_cas = !fills_ || shows_;
         break;
     }
     if (c.verb == Verb::kStore && random_() % 60 == 0) entered->value.assign(1 << 20, 'L');
@@ -289,6 +293,8 @@ class Pair {
 
  private:
   std::mt19937_64 random_;
+  const bool fills_;
+  bool shows_ = false;
   const std::unique_ptr<cache::Store> batched_, single_;
   Runner runner_;
   Client client_;
@@ -297,6 +303,7 @@ class Pair {
 };
 
 TEST(CpuStage, RandomBatchesEqualTheSameCommandsOneByOne) {
+  uint64_t overwritten = 0;
   for (const uint32_t bits : {3u, 10u, 64u}) {
     for (const IndexPolicy policy : {IndexPolicy::kCuckoo, IndexPolicy::kSetAssociative}) {
       CacheOptions options;
@@ -314,9 +321,11 @@ TEST(CpuStage, RandomBatchesEqualTheSameCommandsOneByOne) {
         ASSERT_FALSE(HasFatalFailure()) << bits << " bits";
         pair.CompareContents();
         EXPECT_GT(pair.hits(), rounds * 10);
+        overwritten += pair.overwritten();
       }
     }
   }
+  EXPECT_GT(overwritten, 0u);
 }
 
 // Where nothing may be evicted, much is copied to gather what is dead, and a store may be refused

@@ -2,7 +2,7 @@
 //
 // Threads   one worker writes; any thread reads and sums.
 // Units     ticks of the processor's time stamp counter, told as nanoseconds; queries.
-// Accuracy  what IN.insert took of sets in rows is measured for one row in eight, and estimated by
+// Accuracy  what IN.insert took of sets in rows is measured for one row in seven, and estimated by
 //           the last of those for the others (CpuStage::RunSets). The clock would cost more.
 #pragma once
 

@@ -52,6 +52,7 @@ struct SessionTotals {
   uint64_t victim_looks = 0;
   uint64_t room_made = 0;
   uint64_t retries = 0;
+  uint64_t overwritten = 0;
 };
 
 // pipeline::TaskTimes, summed.

@@ -86,6 +86,8 @@ inline constexpr CounterField<S, ST> kSessionFields[] = {
      &ST::victim_looks},
     {"room_made_total", "Times that a store had to wait for room.", &S::room_made, &ST::room_made},
     {"retries_total", "Changes that lost a race and were tried again.", &S::retries, &ST::retries},
+    {"overwritten_total", "Plain sets written to the place of an item replaced before.",
+     &S::overwritten, &ST::overwritten},
 };
 static_assert(std::size(kSessionFields) * sizeof(uint64_t) == sizeof(SessionTotals));
 static_assert(sizeof(SessionTotals) == sizeof(cache::SessionCounters));
