@@ -264,7 +264,7 @@ TEST(EmptyingsOfAStore, MayBeUnfinishedWhenItGoes) {
 TEST_F(Emptyings, LookAtEachObjectTwiceAndAtNoMoreThanAsked) {
   for (uint32_t i = 0; i < 10000; i++) StoreNext();
   log().SealAll();
-  const Victim victim = log().PickVictim(base::NowSeconds(), true, VictimKind::kEvict);
+  const Victim victim = log().PickVictim(base::NowSeconds(), true, false);
   ASSERT_EQ(victim.kind, VictimKind::kEvict);
   Emptying emptying(victim);
   uint64_t looked = 0;

@@ -99,7 +99,7 @@ uint64_t AppendVersion(Session& session, ObjectSpec* spec, const Entry& entry, u
   }
   WriteObject(session.ObjectAt(location), *spec);
   task::TouchWrite(session.ObjectAt(location), bytes);
-  session.AddAppended(bytes, !entry.present);
+  session.AddAppended(bytes);
   session.store().NoteStoredBytes(location, static_cast<uint32_t>(bytes));
   return location;
 }

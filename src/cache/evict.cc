@@ -32,10 +32,10 @@ bool VictimHasEnded(const ObjectLog& log, const Victim& victim) {
 
 }  // namespace
 
-std::unique_ptr<Emptying> Store::TakeUnfinished(VictimKind most) {
+std::unique_ptr<Emptying> Store::TakeUnfinished(bool only_ended) {
   base::MutexLock lock(&unfinished_mutex_);
   for (auto each = unfinished_.begin(); each != unfinished_.end(); ++each) {
-    if (most == VictimKind::kDrop && !VictimHasEnded(*log_, (*each)->victim())) continue;
+    if (only_ended && !VictimHasEnded(*log_, (*each)->victim())) continue;
     std::unique_ptr<Emptying> emptying = std::move(*each);
     unfinished_.erase(each);
     return emptying;
@@ -50,8 +50,8 @@ void Store::LeaveUnfinished(std::unique_ptr<Emptying> emptying) {
 }
 
 // Null: `*freed` says why.
-std::unique_ptr<Emptying> Store::BeginEmptying(VictimKind most, uint32_t spared, Freed* freed) {
-  const Victim victim = log_->PickVictim(base::NowSeconds(), options_.evict, most, spared);
+std::unique_ptr<Emptying> Store::BeginEmptying(bool only_ended, uint32_t spared, Freed* freed) {
+  const Victim victim = log_->PickVictim(base::NowSeconds(), options_.evict, only_ended, spared);
   if (victim.kind == VictimKind::kEvict) GrowGhosts();
   FollowLogTables();
   if (victim.kind != VictimKind::kNone) return std::make_unique<Emptying>(victim);
@@ -73,14 +73,14 @@ Store::Freed Store::FinishEmptying(Session& session, const Emptying& emptying) {
   return options_.evict ? Freed::kNoneNow : Freed::kNothing;
 }
 
-Store::Freed Store::EvictOne(Session& session, VictimKind most, uint32_t spared) {
+Store::Freed Store::EvictOne(Session& session, bool only_ended, uint32_t spared) {
   // Ends: there are as many as there were sessions at work at once.
-  while (const auto unfinished = TakeUnfinished(most)) {
+  while (const auto unfinished = TakeUnfinished(only_ended)) {
     unfinished->Advance(session, UINT64_MAX);
     if (FinishEmptying(session, *unfinished) == Freed::kOne) return Freed::kOne;
   }
   Freed freed = Freed::kNothing;
-  const auto emptying = BeginEmptying(most, spared, &freed);
+  const auto emptying = BeginEmptying(only_ended, spared, &freed);
   if (emptying == nullptr) return freed;
   emptying->Advance(session, UINT64_MAX);
   return FinishEmptying(session, *emptying);
@@ -90,7 +90,7 @@ void Store::ExpireWhenDue(Session& session, uint32_t now_s) {
   uint32_t checked = expiry_checked_s_.load(std::memory_order_relaxed);
   if (checked >= now_s) return;  // by a batch, perhaps, that began later
   // One thread a second looks; while it finds something it looks again with the next batch.
-  if (EvictOne(session, VictimKind::kDrop) == Freed::kOne) return;
+  if (EvictOne(session, true) == Freed::kOne) return;
   expiry_checked_s_.compare_exchange_strong(checked, now_s);
 }
 
@@ -98,8 +98,6 @@ void Store::ExpireWhenDue(Session& session, uint32_t now_s) {
 // readers do not count as missing, and memory is claimed back when few are ready.
 void Store::EvictAhead(Session& session, uint32_t writes) {
   const uint64_t appended_bytes = session.TakeAppended();
-  const bool took_more = session.TookMoreThanHoles(appended_bytes);
-  const bool has_added = session.TakeAdded();
   const uint32_t ready = SegmentsReady(*log_);
   const uint32_t available = log_->SegmentsAvailable();
   const bool is_over = log_->over_budget();  // then each batch takes it a step nearer to its goal
@@ -108,18 +106,13 @@ void Store::EvictAhead(Session& session, uint32_t writes) {
     return;
   }
   if ((available < ready || is_over) && log_->SegmentsRetired() != 0) log_->Reclaim();
-  // Holes are room, though it comes later (MakeRoom). What replaced something and left no hole left
-  // it dead: nothing live goes for that.
-  const bool fills = log_->is_filling() && !is_over;
-  if (fills && !took_more) return;
-  const VictimKind most = fills && !has_added ? VictimKind::kClean : VictimKind::kEvict;
   // As many of those that lie there as take the room of what was stored.
   const uint64_t log_bytes =
       uint64_t{log_->geometry().budget_segments} * log_->geometry().segment_bytes;
-  EvictPortion(session, std::max<uint64_t>(writes, appended_bytes * ItemCount() / log_bytes), most);
+  EvictPortion(session, std::max<uint64_t>(writes, appended_bytes * ItemCount() / log_bytes));
 }
 
-bool Store::EvictPortion(Session& session, uint64_t writes, VictimKind most, uint32_t spared) {
+bool Store::EvictPortion(Session& session, uint64_t writes, uint32_t spared) {
   const uint32_t ready = SegmentsReady(*log_);
   const uint32_t wanted = 2 * ready;
   const uint32_t waiting = log_->geometry().budget_segments / kWaitingShare;
@@ -131,10 +124,10 @@ bool Store::EvictPortion(Session& session, uint64_t writes, VictimKind most, uin
     const uint32_t freed = free + retired - (free < ready ? std::min(retired, waiting) : 0);
     if (freed >= wanted) break;
     objects = std::min(objects, ObjectsToEmpty(writes, freed, wanted));
-    std::unique_ptr<Emptying> emptying = TakeUnfinished(most);
+    std::unique_ptr<Emptying> emptying = TakeUnfinished(false);
     if (emptying == nullptr && freed + log_->SegmentsEvicting() < wanted) {
       Freed none = Freed::kNothing;
-      emptying = BeginEmptying(most, spared, &none);
+      emptying = BeginEmptying(false, spared, &none);
     }
     if (emptying == nullptr) break;
     did = true;

@@ -232,34 +232,6 @@ TEST(Filling, AnObjectAboveTheLargestHoleCostsNoOther) {
   EXPECT_EQ(client.session().hole_units(), holes);
 }
 
-// A batch that lasts holds up what others replaced. They wait for it: to evict would take as long,
-// and nothing was added.
-TEST(Filling, WaitsForItsHolesRatherThanEvict) {
-  const auto store = OpenFilling(8);
-  Client client(store.get()), other(store.get());
-  const uint32_t kept = 2 * (store->log().geometry().lanes + 1);
-  constexpr size_t kBytes = 500;  // few objects, so that the index does not grow at the wrong time
-  uint64_t keys = 0;
-  for (; store->log().SegmentsAvailable() > kept; keys++)
-    ASSERT_EQ(client.Set(Key(keys), Stamped(keys, 0, kBytes)), Outcome::kStored);
-  ASSERT_EQ(client.session().counters().room_made.value(), 0u);
-  std::atomic<bool> done{false};
-  other.session().Begin();
-  std::thread writer([&] {
-    for (uint64_t n = 1; n <= 3; n++)
-      for (uint64_t i = 0; i < keys; i++)
-        EXPECT_EQ(client.Set(Key(i), Stamped(i, n, kBytes)), Outcome::kStored);
-    done = true;
-  });
-  while (client.session().counters().room_made.value() == 0 && !done) std::this_thread::yield();
-  other.session().End();
-  writer.join();
-  EXPECT_GT(client.session().counters().room_made.value(), 0u);
-  EXPECT_EQ(store->Stats().evictions, 0u);
-  EXPECT_TRUE(store->is_filling());
-  for (uint64_t i = 0; i < keys; i++) ASSERT_EQ(client.Value(Key(i)), Stamped(i, 3, kBytes));
-}
-
 // What leaves no hole is cleaned ahead, as without filling: nobody waits for room.
 TEST(Filling, WhatFillsNoHoleIsCleanedAhead) {
   struct Case {

@@ -1,6 +1,5 @@
 #include "cache/holes.h"
 
-#include <algorithm>
 #include <new>
 
 namespace weft::cache {
@@ -25,8 +24,8 @@ bool Holes::Keep(const Hole& hole) {
 }
 
 // Where there is no memory, they wait for the next time.
-void Holes::RipenNow(Epochs* epochs) try {
-  if (fresh_ != 0) groups_.push_back({epochs->Retire(), fresh_});
+void Holes::RipenGroup(Epochs* epochs) try {
+  groups_.push_back({epochs->Retire(), fresh_});
   fresh_ = 0;
   const uint64_t oldest = epochs->Oldest();
   for (; !groups_.empty() && groups_.front().stamp < oldest; groups_.pop_front()) {
@@ -36,11 +35,6 @@ void Holes::RipenNow(Epochs* epochs) try {
     }
   }
 } catch (const std::bad_alloc&) {
-}
-
-bool Holes::AnyUnripe(uint32_t units) const {
-  return std::any_of(waiting_.begin(), waiting_.end(),
-                     [units](const Hole& hole) { return hole.units == units; });
 }
 
 void Holes::Shrink(std::vector<Ripe>* list) {

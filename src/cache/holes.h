@@ -62,17 +62,7 @@ class Holes {
   // Between batches: those that no batch sees any more may be taken from now on.
   // REQUIRES: outside of the epochs
   void Ripen(Epochs* epochs) {
-    if (fresh_ >= kGroup) RipenNow(epochs);
-  }
-  // The same for however few, for whoever waits for them.
-  // REQUIRES: as before
-  void RipenNow(Epochs* epochs);
-  // Whether one of so many units is not ripe yet, of any generation. Looks at all of those.
-  bool AnyUnripe(uint32_t units) const;
-  // Whether one is ripe.
-  bool AnyRipe(uint32_t units) const {
-    return NextLocation(units, Generation::kYoung) != 0 ||
-           NextLocation(units, Generation::kMain) != 0;
+    if (fresh_ >= kGroup) RipenGroup(epochs);
   }
   // One of so many units. The caller asks whether it is still a hole (ObjectLog::MayFill).
   Hole Take(uint32_t units, Generation generation) {
@@ -109,6 +99,7 @@ class Holes {
   };
 
   static int64_t CostOf(uint32_t units) { return units + kListUnits; }
+  void RipenGroup(Epochs* epochs);
   static void Shrink(std::vector<Ripe>* list);
   void GiveBackSome();
   void Leaves(uint32_t units) {

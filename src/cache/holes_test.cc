@@ -41,29 +41,6 @@ TEST(Holes, AreTakenOnceAndTheLastFirst) {
   EXPECT_EQ(holes.NextLocation(11, Generation::kYoung), 0u);
 }
 
-TEST(Holes, FewRipenWhereSomebodyWaitsForThem) {
-  Epochs epochs;
-  Epochs::Slot* const slot = epochs.Claim();
-  HoleBudget budget(kPlenty);
-  Holes holes(&budget);
-  EXPECT_FALSE(holes.AnyUnripe(11));
-  EXPECT_TRUE(holes.Keep({1, 1, 11, Generation::kMain}));
-  epochs.Enter(slot);
-  for (int looks = 0; looks < 3; looks++) {
-    holes.RipenNow(&epochs);
-    EXPECT_TRUE(holes.AnyUnripe(11));
-    EXPECT_FALSE(holes.AnyUnripe(12));
-    EXPECT_FALSE(holes.AnyRipe(11));
-  }
-  epochs.Exit(slot);
-  holes.RipenNow(&epochs);
-  EXPECT_FALSE(holes.AnyUnripe(11));
-  EXPECT_TRUE(holes.AnyRipe(11));
-  EXPECT_FALSE(holes.AnyRipe(12));
-  EXPECT_FALSE(holes.AnyRipe(Holes::kUnitsMax + 1));
-  EXPECT_EQ(holes.Take(11, Generation::kMain).location, 1u);
-}
-
 TEST(Holes, WaitUntilNoBatchSeesThem) {
   Epochs epochs;
   Epochs::Slot* const slot = epochs.Claim();

@@ -200,11 +200,11 @@ class ObjectLog {
   // Frees retired segments that no batch can see any more.
   void Reclaim() WEFT_EXCLUDES(mutex_);
   // Chooses a segment to empty, or kNone (victims.cc). `evict` false: only what costs no live
-  // object. `most`: kClean is the same, but cleans no more than with `evict`; kDrop: only segments
-  // whose every object has ended; looks at all of them, but once a second at most. `spared`: not
-  // this segment, if its live objects would go; 0: any. Cost: a window of segments. If evict is
-  // false, and once in 64 evictions, as many as it takes to find one that is worth cleaning.
-  Victim PickVictim(uint32_t now_s, bool evict, VictimKind most, uint32_t spared = 0)
+  // object. `only_ended`: only segments whose every object has ended; looks at all of them, but
+  // once a second at most. `spared`: not this segment, if its live objects would go; 0: any. Cost:
+  // a window of segments. If evict is false, and once in 64 evictions, as many as it takes to find
+  // one that is worth cleaning.
+  Victim PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32_t spared = 0)
       WEFT_EXCLUDES(mutex_);
   // A victim that has_ended_in_part was emptied, and `copied_units` of it were copied. The gain
   // decides how many more such victims are given out within this second.
@@ -392,8 +392,7 @@ class ObjectLog {
   bool IsUnfilledLocked(uint32_t segment, uint64_t passed_below) const WEFT_REQUIRES(mutex_);
   void CloseLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   bool EndFillingLocked() WEFT_REQUIRES(mutex_);
-  void NoteCleaningLocked(uint32_t now_s) WEFT_REQUIRES(mutex_);
-  void NoteEndOfFillingLocked(uint32_t now_s) WEFT_REQUIRES(mutex_);
+  void NoteCleaningLocked() WEFT_REQUIRES(mutex_);
   void EndFlushLocked() WEFT_REQUIRES(mutex_);
 
   // Constant after construction.
@@ -453,8 +452,6 @@ class ObjectLog {
   uint32_t longest_run_ WEFT_GUARDED_BY(mutex_) = 1;     // of those that were ever shared
   uint64_t filling_ended_ WEFT_GUARDED_BY(mutex_) = 0;   // epoch; those up to it may still fill
   uint32_t cleaned_in_row_ WEFT_GUARDED_BY(mutex_) = 0;  // since something live was evicted
-  uint32_t fills_again_s_ WEFT_GUARDED_BY(mutex_) = 0;   // since when; 0: it ended once at most
-  uint32_t filled_short_ WEFT_GUARDED_BY(mutex_) = 0;    // times in a row
   uint32_t closed_ WEFT_GUARDED_BY(mutex_) = 0;  // sealed segments that were closed to be cleaned
   uint32_t sealed_ WEFT_GUARDED_BY(mutex_) = 0;
   uint32_t evicting_ WEFT_GUARDED_BY(mutex_) = 0;

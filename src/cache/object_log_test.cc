@@ -151,7 +151,7 @@ TEST_F(ObjectLogAppend, WhoWatchesIsToldOfASegmentOnceHoweverOftenItBegan) {
   for (int round = 0; round < 50; round++) {
     for (const uint64_t place : Fill(1024)) segments.insert(SegmentOf(place));
     log_->SealAll();
-    while (log_->PickVictim(kNow, true, VictimKind::kEvict).kind != VictimKind::kNone) {
+    while (log_->PickVictim(kNow, true, false).kind != VictimKind::kNone) {
     }
     for (const uint64_t segment : segments) log_->Retire(static_cast<uint32_t>(segment));
     log_->Reclaim();
@@ -176,27 +176,26 @@ TEST_F(ObjectLogAppend, WhoWatchesIsToldOfASegmentOnceHoweverOftenItBegan) {
 
 TEST_F(ObjectLogVictims, OpenSegmentsAreNone) {
   Append(64);
-  EXPECT_EQ(log_->PickVictim(kNow, true, VictimKind::kEvict).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow, true, false).kind, VictimKind::kNone);
   log_->SealAll();
-  EXPECT_EQ(log_->PickVictim(kNow, true, VictimKind::kEvict).kind, VictimKind::kEvict);
-  EXPECT_EQ(log_->PickVictim(kNow, true, VictimKind::kEvict).kind,
-            VictimKind::kNone);  // it is being emptied
+  EXPECT_EQ(log_->PickVictim(kNow, true, false).kind, VictimKind::kEvict);
+  EXPECT_EQ(log_->PickVictim(kNow, true, false).kind, VictimKind::kNone);  // it is being emptied
 }
 
 TEST_F(ObjectLogVictims, SegmentIsNoneWhileAWriterMayBeInIt) {
   epochs_.Enter(slot_);
   Append(64);
   log_->SealAll();
-  EXPECT_EQ(log_->PickVictim(kNow, true, VictimKind::kEvict).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow, true, false).kind, VictimKind::kNone);
   epochs_.Exit(slot_);
-  EXPECT_EQ(log_->PickVictim(kNow, true, VictimKind::kEvict).kind, VictimKind::kEvict);
+  EXPECT_EQ(log_->PickVictim(kNow, true, false).kind, VictimKind::kEvict);
 }
 
 TEST_F(ObjectLogVictims, RetiredSegmentIsReusedOnlyWhenItsReadersHaveLeft) {
   const std::vector<uint64_t> places = Fill(1024);
   epochs_.Enter(slot_);
   Epochs::Slot* late = epochs_.Claim();
-  const Victim victim = log_->PickVictim(kNow, true, VictimKind::kEvict);
+  const Victim victim = log_->PickVictim(kNow, true, false);
   ASSERT_NE(victim.kind, VictimKind::kNone);
   log_->Retire(victim.segment);
   epochs_.Enter(late);  // began after: cannot see it
@@ -218,7 +217,7 @@ TEST_F(ObjectLogVictims, EmptiestGoesFirstAndEndedBeforeIt) {
       continue;
     else if (SegmentOf(place) == emptiest)
       log_->Release(place, 1024);
-  Victim victim = log_->PickVictim(kNow, true, VictimKind::kEvict);
+  Victim victim = log_->PickVictim(kNow, true, false);
   EXPECT_EQ(victim.kind, VictimKind::kClean);
   EXPECT_EQ(victim.segment, emptiest);
   EXPECT_LT(victim.live_units, victim.fill_units);
@@ -228,42 +227,42 @@ TEST_F(ObjectLogVictims, EndedSegmentIsDroppedWhole) {
   for (int i = 0; i < 63; i++) Append(1024, 100);
   for (int i = 0; i < 63; i++) Append(1024, 100000);
   log_->SealAll();
-  EXPECT_EQ(log_->PickVictim(kNow + 99, true, VictimKind::kDrop).kind, VictimKind::kNone);
-  const Victim victim = log_->PickVictim(kNow + 100, true, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 99, true, true).kind, VictimKind::kNone);
+  const Victim victim = log_->PickVictim(kNow + 100, true, true);
   EXPECT_EQ(victim.kind, VictimKind::kDrop);
-  EXPECT_EQ(log_->PickVictim(kNow + 100, true, VictimKind::kDrop).kind, VictimKind::kNone);
-  EXPECT_EQ(log_->PickVictim(kNow + 100000, true, VictimKind::kDrop).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, true, true).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow + 100000, true, true).kind, VictimKind::kDrop);
 }
 
 TEST_F(ObjectLogVictims, SegmentWithOneObjectThatNeverEndsDoesNotEnd) {
   log_->Append(0, Generation::kYoung, 1, 64, kNow + 1);
   log_->Append(0, Generation::kYoung, 1, 64, kNeverExpires);
   log_->SealAll();
-  EXPECT_EQ(log_->PickVictim(UINT32_MAX, true, VictimKind::kDrop).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(UINT32_MAX, true, true).kind, VictimKind::kNone);
 }
 
 TEST_F(ObjectLogVictims, NothingLiveGoesWhereNothingMayBeEvicted) {
   std::vector<uint64_t> places = Fill(1024);
-  EXPECT_EQ(log_->PickVictim(kNow, false, VictimKind::kEvict).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow, false, false).kind, VictimKind::kNone);
   for (const uint64_t place : places)
     if (SegmentOf(place) == SegmentOf(places[100]) && place % 1024 == 0) log_->Release(place, 1024);
-  const Victim victim = log_->PickVictim(kNow, false, VictimKind::kEvict);
+  const Victim victim = log_->PickVictim(kNow, false, false);
   EXPECT_EQ(victim.kind, VictimKind::kClean);
   EXPECT_EQ(victim.segment, SegmentOf(places[100]));
 }
 
 TEST_F(ObjectLogVictims, RenewedSegmentGoesToTheBack) {
   Fill(1024);
-  const Victim first = log_->PickVictim(kNow, true, VictimKind::kEvict);
+  const Victim first = log_->PickVictim(kNow, true, false);
   log_->Renew(first.segment);
-  const Victim second = log_->PickVictim(kNow, true, VictimKind::kEvict);
+  const Victim second = log_->PickVictim(kNow, true, false);
   EXPECT_NE(second.segment, first.segment);
 }
 
 TEST_F(ObjectLogVictims, RunComesBackWholeAndIsUsedAgain) {
   ASSERT_NE(Append(5 * kSegmentBytes), 0u);
   for (int i = 0; i < 20; i++) {
-    const Victim victim = log_->PickVictim(kNow, true, VictimKind::kEvict);
+    const Victim victim = log_->PickVictim(kNow, true, false);
     ASSERT_EQ(victim.kind, VictimKind::kEvict);
     EXPECT_TRUE(victim.is_run);
     log_->Retire(victim.segment);
@@ -282,7 +281,7 @@ TEST_F(ObjectLogBudget, ShrinkingGivesMemoryBackAsItFallsFree) {
   EXPECT_NE(Append(1024, 0, true), 0u);  // the reserve, which has held no memory yet
   uint64_t resident_at_first_room = 0;
   for (int i = 0; i < 12; i++) {
-    const Victim victim = log_->PickVictim(kNow, true, VictimKind::kEvict);
+    const Victim victim = log_->PickVictim(kNow, true, false);
     if (victim.kind == VictimKind::kNone) break;
     log_->Retire(victim.segment);
     log_->Reclaim();
@@ -316,7 +315,7 @@ TEST_F(ObjectLogBudget, RunsMoveTheBudgetToWhereNeighboursAre) {
   log_->SealAll();
   std::vector<uint32_t> victims;
   for (;;) {
-    const Victim victim = log_->PickVictim(kNow, true, VictimKind::kEvict);
+    const Victim victim = log_->PickVictim(kNow, true, false);
     if (victim.kind == VictimKind::kNone) break;
     victims.push_back(victim.segment);
   }
@@ -335,7 +334,7 @@ TEST_F(ObjectLogBudget, RunsMoveTheBudgetToWhereNeighboursAre) {
 
 TEST_F(ObjectLogBudget, SingleSegmentsStayAtTheLowEnd) {
   ASSERT_GT(SegmentOf(Append(4 * kSegmentBytes)), 16u);
-  log_->Retire(log_->PickVictim(kNow, true, VictimKind::kEvict).segment);
+  log_->Retire(log_->PickVictim(kNow, true, false).segment);
   log_->Reclaim();
   // The run's memory is free and stays backed, but up there.
   for (int i = 0; i < 4; i++) {
@@ -370,7 +369,7 @@ TEST_F(ObjectLogFlush, FloorIsLiftedWhenNothingFlushedIsLeft) {
   Append(64);
   uint32_t dropped = 0;
   for (;;) {
-    const Victim victim = log_->PickVictim(kNow, false, VictimKind::kDrop);
+    const Victim victim = log_->PickVictim(kNow, false, true);
     if (victim.kind == VictimKind::kNone) break;
     ASSERT_EQ(victim.kind, VictimKind::kDrop);
     ASSERT_NE(log_->Ref().flush_floor, 0u);

@@ -127,16 +127,6 @@ void Session::GiveUpSome(size_t count) {
   for (; count != 0 && !holes_.empty(); count--) GiveUp(holes_.TakeAny());
 }
 
-void Session::RipenHoles() {
-  WEFT_DCHECK(!inside_);
-  holes_.RipenNow(&store_->epochs());
-}
-
-bool Session::TookMoreThanHoles(uint64_t appended_bytes) {
-  const uint64_t before = std::exchange(hole_units_before_, hole_units_.value());
-  return appended_bytes + before * kLocationUnitBytes > hole_units_before_ * kLocationUnitBytes;
-}
-
 void Session::GiveUpHoles() {
   WEFT_DCHECK(!inside_);
   if (holes_.empty()) return;

@@ -117,8 +117,6 @@ class Session {
   void PrefetchNextHole(uint32_t units, Generation generation) const;
   // Of the holes that it keeps; they count as live. For any thread.
   uint64_t hole_units() const { return hole_units_.value(); }
-  // Lets holes ripen, however few, as far as no batch sees them. REQUIRES: outside
-  void RipenHoles();
   // For a session that will rest. REQUIRES: outside
   void GiveUpHoles();
 
@@ -136,17 +134,10 @@ class Session {
     items_delta_ += n;
     if (items_delta_ >= kItemsUncounted || items_delta_ <= -kItemsUncounted) CountItems();
   }
-  // Bytes of objects that this session appended since TakeAppended, and whether some of them were
-  // for keys that had none.
-  void AddAppended(uint64_t bytes, bool adds) {
-    appended_bytes_ += bytes;
-    added_ |= adds;
-  }
+  // Bytes of objects that this session appended since TakeAppended.
+  void AddAppended(uint64_t bytes) { appended_bytes_ += bytes; }
   uint64_t appended_bytes() const { return appended_bytes_; }
   uint64_t TakeAppended() { return std::exchange(appended_bytes_, 0); }
-  bool TakeAdded() { return std::exchange(added_, false); }
-  // Whether that was more than what the session keeps as holes since the last call.
-  bool TookMoreThanHoles(uint64_t appended_bytes);
   // Bytes of objects that this session ever copied out of victims.
   void AddCarried(uint64_t bytes) { carried_bytes_ += bytes; }
   uint64_t carried_bytes() const { return carried_bytes_; }
@@ -176,8 +167,6 @@ class Session {
   uint32_t dice_ = 0;
   int64_t items_delta_ = 0;
   uint64_t appended_bytes_ = 0;
-  bool added_ = false;
-  uint64_t hole_units_before_ = 0;  // at the last TookMoreThanHoles
   uint64_t carried_bytes_ = 0;
   Holes holes_;
   Counter hole_units_;

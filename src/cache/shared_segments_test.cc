@@ -27,7 +27,7 @@ class SharedSegments : public testing::Test {
   }
   // Evicts the oldest: its objects, of `bytes` each, go.
   uint64_t EvictOldest(std::map<uint64_t, uint64_t>* places) {
-    const Victim victim = log_->PickVictim(1, true, VictimKind::kEvict);
+    const Victim victim = log_->PickVictim(1, true, false);
     if (victim.kind == VictimKind::kNone) return 0;
     uint64_t gone = 0;
     for (auto each = places->begin(); each != places->end();) {

@@ -315,12 +315,6 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spare
   const bool is_held = oldest == held_epoch_.load(std::memory_order_relaxed);
   const uint64_t wait_ns = is_held ? kHeldRoomWaitNs : kRoomWaitNs;
   uint64_t waited_ns = 0;
-  // Of the version, or one less where it bears a number that no hole asks for (AppendVersion).
-  const auto units = static_cast<uint32_t>(bytes / kLocationUnitBytes);
-  const auto any_ripe = [&] {
-    return session.holes().AnyRipe(units) || session.holes().AnyRipe(units - 1);
-  };
-  const bool may_ripen = room == Room::kReplacing && !any_ripe();  // it could not lie in those
   for (uint32_t emptied = 0; waited_ns < wait_ns && emptied < emptied_max;) {
     StartGrowthIfCrowded();
     GrowIndex(session, 1024);
@@ -335,19 +329,10 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spare
     if (has_room && options_.evict && !index_->preparing() && !is_planned &&
         !(index_->growing() && growth_wanted_.load()))
       return true;
-    // Batches that still see what the session replaced would hold up an evicted segment, too. So
-    // nothing live goes for what may lie in such a hole.
-    bool ripens = false;
-    if (may_ripen && log_->is_filling() && waited_ns < wait_ns / 2) {
-      session.RipenHoles();
-      if (any_ripe()) return true;
-      ripens = session.holes().AnyUnripe(units) || session.holes().AnyUnripe(units - 1);
-    }
     const bool is_short = log_->SegmentsAvailable(room) + log_->SegmentsRetired() < needed;
     Freed freed = Freed::kNoneNow;
-    if (!ripens &&
-        (is_short || (is_enough && !has_room) || (is_planned && log_->SegmentsRetired() == 0)))
-      freed = EvictOne(session, VictimKind::kEvict, spared_segment);
+    if (is_short || (is_enough && !has_room) || (is_planned && log_->SegmentsRetired() == 0))
+      freed = EvictOne(session, false, spared_segment);
     if (is_planned) log_->GiveBackOne();
     if (freed == Freed::kOne) {
       emptied++;
@@ -365,7 +350,7 @@ bool Store::MakeRoom(Session& session, uint64_t bytes, Room room, uint64_t spare
     // Another batch may still see what was freed: it ends within its own short time. Many may wait
     // for the little that comes, so as long as little does, who waits makes more.
     const uint64_t start_ns = base::NowNs();
-    if (ripens || !EvictPortion(session, kWritesOfWaiting, VictimKind::kEvict, spared_segment))
+    if (!EvictPortion(session, kWritesOfWaiting, spared_segment))
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     waited_ns += std::min(base::NowNs() - start_ns, wait_ns / kRoomLooksMin);
   }

@@ -200,18 +200,18 @@ class Store {
   };
   bool IsInVain(const Session& session, Gain* gain) const;
   // evict.cc
-  Freed EvictOne(Session& session, VictimKind most, uint32_t spared = 0)
+  Freed EvictOne(Session& session, bool only_ended, uint32_t spared = 0)
       WEFT_EXCLUDES(unfinished_mutex_);
   // Does the share of a batch that stored `writes` objects.
   void EvictAhead(Session& session, uint32_t writes) WEFT_EXCLUDES(unfinished_mutex_);
   // The emptying part of it, for `writes` objects of the mean size in the log. False: there was
   // nothing to do.
-  bool EvictPortion(Session& session, uint64_t writes, VictimKind most, uint32_t spared = 0)
+  bool EvictPortion(Session& session, uint64_t writes, uint32_t spared = 0)
       WEFT_EXCLUDES(unfinished_mutex_);
   void ExpireWhenDue(Session& session, uint32_t now_s);
-  std::unique_ptr<Emptying> TakeUnfinished(VictimKind most) WEFT_EXCLUDES(unfinished_mutex_);
+  std::unique_ptr<Emptying> TakeUnfinished(bool only_ended) WEFT_EXCLUDES(unfinished_mutex_);
   void LeaveUnfinished(std::unique_ptr<Emptying> emptying) WEFT_EXCLUDES(unfinished_mutex_);
-  std::unique_ptr<Emptying> BeginEmptying(VictimKind most, uint32_t spared, Freed* freed);
+  std::unique_ptr<Emptying> BeginEmptying(bool only_ended, uint32_t spared, Freed* freed);
   Freed FinishEmptying(Session& session, const Emptying& emptying);
   void FollowLogTables() WEFT_EXCLUDES(budget_mutex_);
   void UpdateLogBudget() WEFT_EXCLUDES(budget_mutex_);

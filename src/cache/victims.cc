@@ -32,9 +32,6 @@ constexpr uint32_t kClosedMax = 16;
 // Holes are filled again when so many segments in a row were cleaned, and a quarter of all: where
 // now and then something live is evicted, they would only hold memory.
 constexpr uint32_t kCleanedToFill = 64;
-// Filling that ends within so many seconds was no gain: each time twice as many must be cleaned.
-constexpr uint32_t kFilledShortS = 10;
-constexpr uint32_t kFilledShortMax = 6;
 
 }  // namespace
 
@@ -271,19 +268,9 @@ bool ObjectLog::EndFillingLocked() {
 }
 
 // While live objects are evicted nothing is filled. What is being emptied stays closed.
-void ObjectLog::NoteCleaningLocked(uint32_t now_s) {
-  if (!may_fill_ || filling_) return;
-  const uint64_t wanted = uint64_t{std::max(kCleanedToFill, sealed_ / 4)} << filled_short_;
-  if (++cleaned_in_row_ < wanted || flush_floor_.load() != 0) return;
-  filling_ = true;
-  fills_again_s_ = now_s;
-}
-
-// Something live must go. Where keys are added all the while, filling would begin and end in turns.
-void ObjectLog::NoteEndOfFillingLocked(uint32_t now_s) {
-  if (!filling_ || fills_again_s_ == 0) return;
-  const bool was_short = now_s < fills_again_s_ + kFilledShortS;
-  filled_short_ = was_short ? std::min(filled_short_ + 1, kFilledShortMax) : 0;
+void ObjectLog::NoteCleaningLocked() {
+  if (!may_fill_ || filling_ || ++cleaned_in_row_ < std::max(kCleanedToFill, sealed_ / 4)) return;
+  if (flush_floor_.load() == 0) filling_ = true;
 }
 
 void ObjectLog::AllowEndsLocked(uint32_t now_s) {
@@ -301,14 +288,14 @@ void ObjectLog::NoteCleaned(const Victim& victim, uint64_t copied_units) {
   ends_allowed_ = std::min(ends_allowed_, EndsAllowedMax());
 }
 
-Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, VictimKind most, uint32_t spared) {
+Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, bool only_ended, uint32_t spared) {
   base::MutexLock lock(&mutex_);
   const uint64_t passed_below = epochs_->Oldest();
   if (const uint32_t ended = TakeEndedLocked(now_s, passed_below); ended != 0)
     return ClaimLocked(ended, VictimKind::kDrop);
   Victim none;
   none.pending = evicting_ != 0;
-  if (most == VictimKind::kDrop) return none;
+  if (only_ended) return none;
   // Before filling ends because something live must go, all are looked at.
   const bool whole = !evict || filling_ || evicted_since_whole_ >= kEvictedPerRound;
   const bool remembers = geometry_.keeps_for_replacing && !evict;
@@ -327,7 +314,7 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, VictimKind most, uint32
     if (IsUnfilledLocked(survey.emptiest, passed_below)) {
       const Victim victim =
           ClaimLocked(survey.emptiest, VictimKind::kClean, survey.emptiest_by_ends);
-      NoteCleaningLocked(now_s);  // it is closed now
+      NoteCleaningLocked();  // it is closed now
       return victim;
     }
     if (filling_) CloseLocked(survey.emptiest);
@@ -337,13 +324,8 @@ Victim ObjectLog::PickVictim(uint32_t now_s, bool evict, VictimKind most, uint32
   none.pending = none.pending || survey.any_unpassed;
   // Remembered for the second alone: segments end by the clock as well.
   if (remembers && !survey.any_unpassed) none_to_clean_s_ = now_s;
-  if (!evict || most == VictimKind::kClean) return none;
-  if (filling_ && survey.closed_waits) {
-    none.pending = true;
-    return none;
-  }
-  NoteEndOfFillingLocked(now_s);
-  if (may_fill_ && !EndFillingLocked()) {
+  if (!evict) return none;
+  if ((filling_ && survey.closed_waits) || (may_fill_ && !EndFillingLocked())) {
     none.pending = true;
     return none;
   }

@@ -60,7 +60,7 @@ class Victims : public testing::Test {
     Generation generation;
     return log_->VersionOfHole(location, &generation);
   }
-  Victim Pick(bool evict = true) { return log_->PickVictim(kNow, evict, VictimKind::kEvict); }
+  Victim Pick(bool evict = true) { return log_->PickVictim(kNow, evict, false); }
 
   Epochs epochs_;
   std::unique_ptr<ObjectLog> log_;
@@ -206,10 +206,10 @@ TEST_F(Victims, WhatDiesIsFoundWhereALookAtAllIsRemembered) {
   EXPECT_TRUE(Pick(false).pending);
   epochs_.Exit(slot_);
   EXPECT_EQ(Pick(false).kind, VictimKind::kClean);
-  EXPECT_EQ(log_->PickVictim(kNow + 100, false, VictimKind::kEvict).kind, VictimKind::kDrop);
-  EXPECT_EQ(log_->PickVictim(kNow + 100, false, VictimKind::kEvict).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, false, false).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, false, false).kind, VictimKind::kDrop);
   log_->Flush();
-  EXPECT_EQ(log_->PickVictim(kNow + 100, false, VictimKind::kEvict).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, false, false).kind, VictimKind::kDrop);
 }
 
 // To carry it a second time would gain no more.
@@ -240,7 +240,7 @@ TEST_F(Victims, OpenOneIsSealedForRoomWhereSomeMayComeOfIt) {
   const uint32_t ends = FillInPart(40, Room::kNew, 0, 100);
   EXPECT_FALSE(log_->SealForRoom(kNow + 99));
   EXPECT_TRUE(log_->SealForRoom(kNow + 100));
-  EXPECT_EQ(log_->PickVictim(kNow + 100, false, VictimKind::kEvict).segment, ends);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, false, false).segment, ends);
   FillInPart(30, Room::kNew);
   FillInPart(35, Room::kNew, 1);
   EXPECT_FALSE(log_->SealForRoom(kNow)) << "they fill more than one";
@@ -271,31 +271,30 @@ TEST_F(Victims, AllThatEndedAreDroppedBeforeAnythingElse) {
   const std::vector<uint32_t> stay = Fill(300);
   const std::vector<uint32_t> early = Fill(200, 100);
   const std::vector<uint32_t> late = Fill(200, 1000);
-  EXPECT_EQ(log_->PickVictim(kNow + 99, true, VictimKind::kDrop).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow + 99, true, true).kind, VictimKind::kNone);
   std::set<uint32_t> dropped;
   for (size_t i = 0; i < early.size(); i++) {
-    const Victim victim =
-        log_->PickVictim(kNow + 100, true, i % 2 == 0 ? VictimKind::kDrop : VictimKind::kEvict);
+    const Victim victim = log_->PickVictim(kNow + 100, true, i % 2 == 0);
     ASSERT_EQ(victim.kind, VictimKind::kDrop);
     ASSERT_TRUE(dropped.insert(victim.segment).second);
     log_->Retire(victim.segment);
   }
   EXPECT_EQ(dropped, std::set<uint32_t>(early.begin(), early.end()));
-  EXPECT_EQ(log_->PickVictim(kNow + 101, true, VictimKind::kDrop).kind, VictimKind::kNone);
-  EXPECT_EQ(log_->PickVictim(kNow + 101, true, VictimKind::kEvict).segment, stay[0]);
+  EXPECT_EQ(log_->PickVictim(kNow + 101, true, true).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow + 101, true, false).segment, stay[0]);
   for (size_t i = 0; i < late.size(); i++)
-    ASSERT_EQ(log_->PickVictim(kNow + 1000, true, VictimKind::kDrop).kind, VictimKind::kDrop);
-  EXPECT_EQ(log_->PickVictim(kNow + 9999, true, VictimKind::kDrop).kind, VictimKind::kNone);
+    ASSERT_EQ(log_->PickVictim(kNow + 1000, true, true).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 9999, true, true).kind, VictimKind::kNone);
 }
 
 TEST_F(Victims, EndedOneIsFoundThoughAWriterWasInItOrAClockIsBehind) {
   epochs_.Enter(slot_);
   Fill(2, 100);
-  EXPECT_EQ(log_->PickVictim(kNow + 100, true, VictimKind::kDrop).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow + 100, true, true).kind, VictimKind::kNone);
   epochs_.Exit(slot_);
-  EXPECT_EQ(log_->PickVictim(kNow + 101, true, VictimKind::kDrop).kind, VictimKind::kDrop);
-  EXPECT_EQ(log_->PickVictim(kNow + 99, true, VictimKind::kDrop).kind, VictimKind::kNone);
-  EXPECT_EQ(log_->PickVictim(kNow + 102, true, VictimKind::kDrop).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 101, true, true).kind, VictimKind::kDrop);
+  EXPECT_EQ(log_->PickVictim(kNow + 99, true, true).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow + 102, true, true).kind, VictimKind::kDrop);
 }
 
 TEST_F(Victims, FlushFloorStaysUntilTheLastOneOfBeforeIsRetired) {
@@ -304,11 +303,11 @@ TEST_F(Victims, FlushFloorStaysUntilTheLastOneOfBeforeIsRetired) {
   log_->Flush();
   Fill(10);
   for (uint32_t i = 0; i < 299; i++) {
-    const Victim victim = log_->PickVictim(kNow, false, VictimKind::kDrop);
+    const Victim victim = log_->PickVictim(kNow, false, true);
     ASSERT_EQ(victim.kind, VictimKind::kDrop) << i;
     log_->Retire(victim.segment);
   }
-  EXPECT_EQ(log_->PickVictim(kNow, false, VictimKind::kDrop).kind, VictimKind::kNone);
+  EXPECT_EQ(log_->PickVictim(kNow, false, true).kind, VictimKind::kNone);
   EXPECT_NE(log_->flush_floor(), 0u);
   log_->Retire(held.segment);
   EXPECT_EQ(log_->flush_floor(), 0u);
@@ -323,7 +322,7 @@ TEST_F(Victims, FlushOfAnEmptyLogLeavesNoFloor) {
   log_->Flush();
   for (uint32_t i = 0; i < 3; i++) {
     EXPECT_NE(log_->flush_floor(), 0u);
-    log_->Retire(log_->PickVictim(kNow, false, VictimKind::kDrop).segment);
+    log_->Retire(log_->PickVictim(kNow, false, true).segment);
   }
   EXPECT_EQ(log_->flush_floor(), 0u);
 }
@@ -421,34 +420,6 @@ TEST_F(Victims, AreClosedWhenFillingBeginsAgain) {
   EXPECT_TRUE(log_->is_filling());
   EXPECT_EQ(cleaned, 64u);
   EXPECT_NE(VersionOfHole(uint64_t{segments[150]} * log_->segment_units()), 0u);
-}
-
-// Each time something live is evicted first.
-TEST_F(Victims, AreToBeTwiceAsManyWhereFillingWasShort) {
-  log_->AllowFilling();
-  uint32_t now_s = kNow;
-  const auto pick = [&] { return log_->PickVictim(now_s, true, VictimKind::kEvict); };
-  const auto cleaned_until_filling = [&](uint32_t count) {
-    const std::vector<uint32_t> segments = Fill(count);
-    const Victim evicted = pick();
-    EXPECT_EQ(evicted.kind, VictimKind::kEvict);
-    EXPECT_FALSE(log_->is_filling());
-    log_->Retire(evicted.segment);
-    uint32_t cleaned = 0;
-    for (uint32_t i = 1; i < count && !log_->is_filling(); i++, cleaned++) {
-      ReleaseSome(segments[i], 40);
-      const Victim victim = pick();
-      EXPECT_EQ(victim.kind, VictimKind::kClean);
-      log_->Retire(victim.segment);
-    }
-    EXPECT_TRUE(log_->is_filling());
-    return cleaned;
-  };
-  EXPECT_EQ(cleaned_until_filling(66), 64u);
-  now_s += 9;
-  EXPECT_EQ(cleaned_until_filling(130), 128u);
-  now_s += 10;
-  EXPECT_EQ(cleaned_until_filling(66), 64u);
 }
 
 }  // namespace
