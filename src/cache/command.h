@@ -73,6 +73,12 @@ struct Command {
   std::string_view value;
 };
 
+// Stores whatever the key holds, as a version that the store chooses.
+inline bool IsPlainSet(const Command& command) {
+  return command.verb == Verb::kStore && command.store_mode == StoreMode::kSet &&
+         !command.compare_cas && !command.explicit_cas;
+}
+
 inline bool IsConcatenation(const Command& command) {
   return command.store_mode == StoreMode::kAppend || command.store_mode == StoreMode::kPrepend;
 }

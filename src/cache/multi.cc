@@ -141,18 +141,6 @@ Command StoreOf(const Cache::Pair& pair, uint64_t hash) {
   return command;
 }
 
-// Whether the candidate that the search found is the key's plain object, and was replaced.
-bool OverwriteOne(Session& session, const LookupViews& views, const task::Columns& columns,
-                  uint32_t i, const Command& command) {
-  if (columns.word[i] == 0) return false;
-  uint64_t* const slot = task::SlotAtPosition(views.index, columns.position[i]);
-  const uint64_t word = task::LoadAcquire64(slot);
-  return task::SameEntry(word, columns.word[i]) && task::SlotState(word) == kSlotLive &&
-         PlainHit(views, word, KeyData(command.key), static_cast<uint32_t>(command.key.size())) !=
-             nullptr &&
-         Overwrite(session, command, slot, word) != 0;
-}
-
 // One store after the other: what comes before the call of a group has already asked for the
 // lines.
 void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
@@ -177,7 +165,7 @@ void StoreGroup(Session& session, std::span<Cache::Pair> pairs) {
     if (IsBadKey(pairs[i].key)) continue;
     const Command command = StoreOf(pairs[i], group.hash[i]);
     pairs[i].outcome = Outcome::kStored;
-    if (has_searched && OverwriteOne(session, views, columns, i, command)) continue;
+    if (has_searched && OverwriteCandidate(session, views, columns, i, command) != 0) continue;
     const Reply reply = ExecuteWithRoom(session, command);
     pairs[i].outcome = reply.outcome;
     // What was found, and the views, are of the epoch that was left.

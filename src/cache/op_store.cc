@@ -84,11 +84,6 @@ Reply Stored(Session& session, const Command& command, const Entry& entry, uint6
   return reply;
 }
 
-bool IsPlainSet(const Command& command) {
-  return command.verb == Verb::kStore && command.store_mode == StoreMode::kSet &&
-         !command.compare_cas && !command.explicit_cas;
-}
-
 }  // namespace
 
 Verdict JudgePresent(const Command& command, uint64_t cas) {

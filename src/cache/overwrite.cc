@@ -17,9 +17,10 @@ void WritePlain(const Command& command, uint32_t access, task::Object* at) {
   base::CopyShort(out + key_bytes, command.value.data(), command.value.size());
 }
 
-uint64_t UnitsOf(uint64_t key_bytes, uint64_t value_bytes) {
-  return (sizeof(task::Object) + key_bytes + value_bytes + kLocationUnitBytes - 1) /
-         kLocationUnitBytes;
+// Of its object.
+uint64_t UnitsOf(const Command& command) {
+  const uint64_t bytes = sizeof(task::Object) + command.key.size() + command.value.size();
+  return (bytes + kLocationUnitBytes - 1) / kLocationUnitBytes;
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ uint64_t Overwrite(Session& session, const Command& command, uint64_t* slot, uin
   const ObjectLog& log = store.log();
   const uint64_t old = task::SlotLocation(word);
   task::Object* const object = session.ObjectAt(old);
-  const uint64_t units = UnitsOf(command.key.size(), command.value.size());
+  const uint64_t units = UnitsOf(command);
   // Whoever follows the index is told of each change (task::MarkSlot): that is StoreEntry's.
   if (units > Holes::kUnitsMax || session.index().marks != nullptr ||
       (task::LoadRelaxed32(&object->access) & kShown) != 0)
@@ -37,7 +38,7 @@ uint64_t Overwrite(Session& session, const Command& command, uint64_t* slot, uin
   Hole left;
   left.location = old;
   left.version = log.VersionOfHole(old, &left.generation);
-  left.units = static_cast<uint32_t>(UnitsOf(command.key.size(), object->shape & kShapeValueMask));
+  left.units = static_cast<uint32_t>(task::StoredBytes(object) / kLocationUnitBytes);
   if (left.version == 0 || left.units > Holes::kUnitsMax) return 0;
   const uint64_t location = session.TakeHole(static_cast<uint32_t>(units), left.generation);
   if (location == 0) return 0;

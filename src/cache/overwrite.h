@@ -14,15 +14,15 @@
 #include <cstdint>
 
 #include "cache/command.h"
+#include "cache/lookup_views.h"
 #include "cache/session.h"
 
 namespace weft::cache {
 
 // Whether it is a plain set: it asks for nothing, and its object would be plain.
 inline bool IsBareSet(const Command& command) {
-  return command.verb == Verb::kStore && command.store_mode == StoreMode::kSet &&
-         !command.compare_cas && !command.explicit_cas && !command.want_cas &&
-         command.client_flags == 0 && command.expiry == kNeverExpires;
+  return IsPlainSet(command) && !command.want_cas && command.client_flags == 0 &&
+         command.expiry == kNeverExpires;
 }
 
 // Puts the command's version in the place of a plain object that has its key and has not ended.
@@ -30,5 +30,19 @@ inline bool IsBareSet(const Command& command) {
 // `slot`, `word`: of the object's live entry, as it stood within this epoch.
 // REQUIRES: IsBareSet(command)
 uint64_t Overwrite(Session& session, const Command& command, uint64_t* slot, uint64_t word);
+
+// The same where task IN.search found candidate `i` of `columns`, if that is such an object and
+// stands still. The slot is read anew, so that writes of the batch are seen.
+inline uint64_t OverwriteCandidate(Session& session, const LookupViews& views,
+                                   const task::Columns& columns, uint32_t i,
+                                   const Command& command) {
+  if (columns.word[i] == 0) return 0;
+  uint64_t* const slot = task::SlotAtPosition(views.index, columns.position[i]);
+  const uint64_t word = task::LoadAcquire64(slot);
+  if (!task::SameEntry(word, columns.word[i]) || task::SlotState(word) != kSlotLive) return 0;
+  const auto key_bytes = static_cast<uint32_t>(command.key.size());
+  if (PlainHit(views, word, KeyData(command.key), key_bytes) == nullptr) return 0;
+  return Overwrite(session, command, slot, word);
+}
 
 }  // namespace weft::cache

@@ -91,6 +91,11 @@ class CpuStage {
   // One row of sets in so many. A prime: batches of alike size have others timed each.
   static constexpr uint32_t kRowsTimed = 7;
 
+  // What KC's pass took for queries that change something.
+  struct Changes {
+    uint64_t ticks = 0;
+    uint32_t queries = 0;
+  };
   // How far a query has come.
   enum class Progress : uint8_t {
     kDone,       // carried out, or refused
@@ -156,14 +161,9 @@ class CpuStage {
   uint32_t starving_ = UINT32_MAX;  // the last query that found no room
   uint32_t starved_times_ = 0;
   uint64_t in_vain_bytes_ = 0;  // read for it so far; and copied, if no room came of it
-  // Of the group, what KC's pass took for queries that change something.
-  struct Changes {
-    uint64_t ticks = 0;
-    uint32_t queries = 0;
-  };
-  Changes inserts_, deletes_;
-  uint64_t ticks_a_set_ = 0;  // of the last row of sets that was timed
-  uint32_t sets_timer_ = 0;   // 0: the next row is
+  Changes inserts_, deletes_;   // of the group
+  uint64_t ticks_a_set_ = 0;    // of the last row of sets that was timed
+  uint32_t sets_timer_ = 0;     // 0: the next row is
 };
 
 }  // namespace weft::pipeline

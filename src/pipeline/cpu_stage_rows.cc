@@ -93,7 +93,7 @@ inline uint32_t CpuStage::RunSets(const cache::LookupViews& views, Batch& batch,
   uint32_t done = begin;
   for (; done < end; done++) {
     if (batch.kind(done) != QueryKind::kCommand || batch.result(done) != kResultNone ||
-        batch.placed(done) != 0 || columns.word[done] == 0)
+        batch.placed(done) != 0)
       break;
     const cache::Command& command = batch.command(done);
     const uint32_t source = batch.source(done);
@@ -101,13 +101,7 @@ inline uint32_t CpuStage::RunSets(const cache::LookupViews& views, Batch& batch,
     if (!cache::IsBareSet(command) || bytes > batch.room(source) || starving_ == done ||
         batch.rewritten(source) >= kRewrittenBytesMax)
       break;
-    uint64_t* const slot = task::SlotAtPosition(views.index, columns.position[done]);
-    const uint64_t word = task::LoadAcquire64(slot);
-    if (!task::SameEntry(word, columns.word[done]) || task::SlotState(word) != kSlotLive ||
-        cache::PlainHit(views, word, columns.keys + columns.key_at[done],
-                        columns.key_bytes[done]) == nullptr)
-      break;
-    const uint64_t location = cache::Overwrite(session, command, slot, word);
+    const uint64_t location = cache::OverwriteCandidate(session, views, columns, done, command);
     if (location == 0) break;
     // The reply is made in its place: a copy would wait for the stores before it.
     new (&batch.reply(done)) cache::Reply(cache::Changed(Outcome::kStored, location));
