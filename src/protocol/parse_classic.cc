@@ -18,10 +18,6 @@ cache::StoreMode ModeOf(std::string_view word) {
   }
 }
 
-bool IsPlainSet(const cache::Command& command) {
-  return command.store_mode == cache::StoreMode::kSet && !command.compare_cas;
-}
-
 // What is appended to stays: memcached finds no room for the whole after it had some for the piece.
 bool MayClear(const cache::Command& command, bool any_mode_drops) {
   return any_mode_drops ? !IsConcatenation(command) : IsPlainSet(command);
