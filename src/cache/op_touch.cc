@@ -8,14 +8,17 @@ Reply TouchEntry(Session& session, const Command& command, Hint* hint) {
     const Entry entry = Locate(session, command, hint);
     if (MustAskBelow(entry, *hint)) return Below();
     if (!entry.present) return Missed(entry);
-    ObjectSpec spec = CopyOf(session, entry, false);
+    ObjectSpec spec = CopyOf(session, entry, command.want_cas);
     spec.expiry = command.expiry;
     const uint64_t location = AppendVersion(session, &spec, entry, command.hash, Room::kReplacing);
     if (location == 0) return NeedsRoom(SpecBytes(spec), Room::kReplacing, entry.location());
+    if (command.want_cas) session.store().log().NoteShown(task::CasOf(session.log(), location));
     if (PublishCopy(session, entry, location) == Published::kDone) {
       task::NoteAccess(entry.found.slot, task::LoadAcquire64(entry.found.slot));
       task::NoteRead(session.ObjectAt(location), session.now_s());
-      return Changed(Outcome::kTouched, location);
+      Reply reply = Changed(Outcome::kTouched, location);
+      if (command.want_cas) Describe(session, location, &reply);
+      return reply;
     }
     session.store().Abandon(session, location);
   }

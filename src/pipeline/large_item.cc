@@ -103,9 +103,10 @@ LargeAnswer Delete(const cache::Command& command, const tier::Item& item, cache:
   return answer;
 }
 
-LargeAnswer Touch(const cache::Command& command, const tier::Item& item) {
+LargeAnswer Touch(const cache::Command& command, const tier::Item& item, cache::Session& session) {
   LargeAnswer answer{LargeFate::kChanged, item, cache::Plain(Outcome::kTouched), {}};
   answer.item.expiry = command.expiry;
+  if (command.want_cas) Describe(command, answer.item, session, &answer.reply);
   return answer;
 }
 
@@ -158,7 +159,7 @@ LargeAnswer AnswerLarge(const cache::Command& command, const tier::Item& item,
     case cache::Verb::kRead: return Read(command, item, session);
     case cache::Verb::kStore: return Store(command, item, session);
     case cache::Verb::kDelete: return Delete(command, item, session);
-    case cache::Verb::kTouch: return Touch(command, item);
+    case cache::Verb::kTouch: return Touch(command, item, session);
     case cache::Verb::kArithmetic: break;
   }
   return Count(command, item, session);

@@ -163,9 +163,14 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     }
     entering.parsed_bytes = entered->back().end;
   }
+  if (conversation->dialect == Dialect::kAny && !input.empty()) {
+    const bool is_binary = static_cast<unsigned char>(input[0]) == kBinaryRequestMagic;
+    conversation->dialect = is_binary ? Dialect::kBinary : Dialect::kText;
+  }
+  const bool is_text = conversation->dialect != Dialect::kBinary;
   for (;;) {
     // What was looked at before, and was no whole line, is not looked at again.
-    if (context.line_scanned_bytes == 0) {
+    if (is_text && context.line_scanned_bytes == 0) {
       entering.parsed_bytes =
           EnterPlainGets(input, entering.parsed_bytes, store, source, batch, entered);
     }
@@ -179,7 +184,8 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     const uint32_t tag = entered->size();
     Entered& record = entered->Add(source);
     Request& request = entered->LastRequest();
-    const ParseResult parsed = ParseNew(input.substr(at), context, &request);
+    const ParseResult parsed = is_text ? ParseNew(input.substr(at), context, &request)
+                                       : ParseBinary(input.substr(at), context, &request);
     context.line_scanned_bytes = 0;
     if (parsed.status != ParseStatus::kRequest) {
       entered->TakeBack();

@@ -19,7 +19,9 @@
 
 #include "cache/store.h"
 #include "pipeline/batch.h"
+#include "protocol/binary.h"
 #include "protocol/counters.h"
+#include "protocol/dialect.h"
 #include "protocol/kept_bytes.h"
 #include "protocol/parse.h"
 #include "protocol/reply.h"
@@ -39,6 +41,7 @@ struct OpenRead {
 
 // What stays with a connection between batches.
 struct Conversation {
+  Dialect dialect = Dialect::kAny;
   size_t scanned_bytes = 0;  // front of the input known to hold no newline
   OpenRead read;
 };
@@ -124,7 +127,8 @@ size_t ComeBack(const Entries& entered, const Entered& record, uint32_t keys_don
 // Whether a hit's value is part of the reply; others have it in `reply.value` all the same.
 inline bool ShowsValue(const Request& request) {
   return request.kind == RequestKind::kRead ||
-         (request.kind == RequestKind::kMetaRead && request.return_value);
+         ((request.kind == RequestKind::kMetaRead || request.kind == RequestKind::kBinary) &&
+          request.return_value);
 }
 
 // Tasks RD and WR of a hit that IsPlainHit, where no key before it in its request has failed.
@@ -150,9 +154,14 @@ void WriteQuery(const Request& request, std::string_view key, bool last_key, Rea
   if (IsPlainHit(request, reply) && failure == ReadFailure::kNone)
     return WriteHit(key, reply.client_flags, reply.value, last_key, out);
   const size_t value_bytes = ShowsValue(request) ? reply.value.size() : 0;
-  const size_t bound = ReplyBytesMax(request, key.size()) + value_bytes;
+  const size_t bound = value_bytes + (request.binary ? BinaryReplyBytesMax(request, key.size())
+                                                     : ReplyBytesMax(request, key.size()));
   char* const start = out.Reserve(bound);
   if (start == nullptr) return;
+  if (request.binary) {
+    const char* const end = WriteBinaryReply(request, key, reply, start);
+    return out.Commit(static_cast<size_t>(end - start));
+  }
   char* end = WriteReply(request, key, reply, start);
   if (last_key) end = WriteEnd(request, failure, end);
   out.Commit(static_cast<size_t>(end - start));

@@ -14,7 +14,8 @@
 
 namespace weft::protocol::internal {
 
-// Whether bytes of a client begin a TLS record, or a request of memcached's binary protocol.
+// Whether bytes of a client that speaks text begin a TLS record, or a packet of memcached's binary
+// protocol.
 inline bool StartsForeign(std::string_view input) {
   if (input.empty()) return false;
   const auto first = static_cast<unsigned char>(input[0]);

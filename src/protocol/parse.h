@@ -2,8 +2,8 @@
 //
 // One call takes one request off the front of the input. Replies to malformed requests, how much
 // of the stream each error costs, and every number's range are memcached 1.6.18's.
-// Not for: the binary protocol, UDP frames, authentication, watchers, metadump (answered as a
-// server without them would).
+// Not for: the binary protocol (protocol/binary.h), UDP frames, authentication, watchers, metadump
+// (answered as a server without them would).
 //
 // Threads   pure: no state but the arguments.
 // Errors    none are returned: a bad request is a Request of kind kText that holds its answer.

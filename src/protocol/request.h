@@ -1,8 +1,8 @@
 // protocol/request.h: one parsed request: what to do to which key, and what its reply must show.
 //
-// The seam between memcached's text protocols and the store. Parse (protocol/parse.h) fills a
-// Request, the server carries out its Command, and protocol/reply.h writes the answer. It only
-// points at bytes.
+// The seam between memcached's protocols and the store. Parse (protocol/parse.h) or ParseBinary
+// (protocol/binary.h) fills a Request, the server carries out its Command, and protocol/reply.h or
+// binary.h writes the answer. It only points at bytes.
 //
 // Lifetime  every view points into the parsed input or at a literal; the input must stay until the
 //           reply is written. Only a base64 key lies elsewhere, in ParseContext::scratch, until the
@@ -33,6 +33,7 @@ enum class RequestKind : uint8_t {
   kMetaDelete,      // md
   kMetaArithmetic,  // ma
   kMetaDebug,       // me
+  kBinary,          // any of the binary protocol about one key: `command.verb` says which
 
   // About the server.
   kText,         // only what drop_key and swallow_bytes say; the reply is `text`
@@ -52,18 +53,27 @@ enum class Refused : uint8_t {
   kBadChunk,  // its value does not end where the line said
 };
 
+// What a reply of the binary protocol repeats of its request (protocol/binary.h).
+struct BinaryWords {
+  uint32_t opaque = 0;  // its bytes as sent
+  uint8_t opcode = 0;
+  uint16_t status = 0;  // kText: the answer, a BinaryStatus
+};
+
 struct Request {
   RequestKind kind = RequestKind::kText;
   bool noreply = false;       // classic: nothing is written, whatever the outcome
-  bool quiet = false;         // q: expected outcomes are not written
+  bool quiet = false;         // q, quiet opcodes: expected outcomes are not written
+  bool binary = false;        // of the binary protocol: its reply is made of packets
   bool close = false;         // the connection ends after this request
   bool graceful = false;      // shutdown graceful
-  bool return_value = false;  // v on mg and ma
+  bool return_value = false;  // v on mg and ma; binary: get and gat
   // A store was refused for its size: the key's old value must go, or it would outlive a newer
   // version. `command` is the delete to carry out; its own outcome is not shown.
   bool drop_key = false;
   Refused refused = Refused::kNone;
 
+  BinaryWords binary_words;
   uint32_t number = 0;
   uint32_t flush_at_s = 0;     // on the store's clock
   uint64_t swallow_bytes = 0;  // to skip after the consumed bytes; may exceed what has arrived

@@ -9,8 +9,22 @@ namespace {
 
 constexpr uint64_t kGiB = uint64_t{1} << 30;
 
+// What stands in "proto[...]:".
+Status TakeProtocol(std::string_view item, protocol::Dialect* dialect) {
+  if (item.starts_with("proto[ascii]")) {
+    *dialect = protocol::Dialect::kText;
+  } else if (item.starts_with("proto[binary]")) {
+    *dialect = protocol::Dialect::kBinary;
+  } else if (item.starts_with("proto[negotiating]")) {
+    *dialect = protocol::Dialect::kAny;
+  } else {
+    return BadUsage("-l: Invalid protocol spec: \"" + std::string(item) + "\"");
+  }
+  return {};
+}
+
 // "proto[ascii]:", "tag[name]:" and "notls:" may stand before an address of -l.
-Status StripPrefixes(std::string_view* item) {
+Status StripPrefixes(std::string_view* item, protocol::Dialect* dialect) {
   while (true) {
     if (item->starts_with("notls:")) {
       item->remove_prefix(6);
@@ -19,8 +33,8 @@ Status StripPrefixes(std::string_view* item) {
       if (close == item->npos) {
         return BadUsage("-l: Invalid protocol spec: \"" + std::string(*item) + "\"");
       }
-      if (item->starts_with("proto[binary]")) {
-        return Refused("-l proto[binary]", "only the text protocols are served");
+      if (item->starts_with("proto[")) {
+        if (Status status = TakeProtocol(*item, dialect); !status.ok()) return status;
       }
       item->remove_prefix(close + 2);
     } else {
@@ -42,12 +56,13 @@ Status ResolveListen(Draft& draft) {
     std::string_view item = list.substr(0, comma);
     list = comma == list.npos ? std::string_view() : list.substr(comma + 1);
     if (item.empty()) continue;
-    Status status = StripPrefixes(&item);
+    protocol::Dialect dialect = options.dialect;
+    Status status = StripPrefixes(&item, &dialect);
     if (!status.ok()) return status;
     Result<net::HostPort> where = net::ParseHostPort(item, port);
     if (!where) return BadUsage("-l: " + std::string(where.error().message()));
     if (where->host == "*") where->host.clear();
-    options.tcp.push_back(*where);
+    options.tcp.push_back({*where, dialect});
   }
   return options.tcp.empty() ? BadUsage("-l needs an address") : Status();
 }
@@ -59,7 +74,7 @@ bool IsLoopback(const net::SocketAddress& address) {
 
 // Every client that reaches the port may read and drop everything, so the operator must hear of it.
 void WarnIfExposed(Draft& draft) {
-  for (const net::HostPort& where : draft.options->tcp) {
+  for (const ListenAt& where : draft.options->tcp) {
     Result<std::vector<net::SocketAddress>> addresses = net::ResolveForListening(where);
     if (!addresses) continue;  // the server will say why
     for (const net::SocketAddress& address : *addresses) {

@@ -5,8 +5,8 @@
 //   in force     it changes what the server does;
 //   no effect    it steers a mechanism that does not exist here (slab classes, the LRU crawler,
 //                ...). It is accepted, and one note says so and why;
-//   refused      it asks for protection or for a protocol that is not served (TLS, SASL, the
-//                password file, binary only). Serving without it would be dangerous or useless.
+//   refused      it asks for protection that there is none of (TLS, SASL, the password file).
+//                Serving without it would be dangerous.
 // Defaults are memcached's, except the address: only this machine may connect unless -l says more.
 //
 // Threads   values and pure functions; ParseOptions may ask the system's resolver (-l names).
@@ -24,6 +24,7 @@
 #include "net/address.h"
 #include "net/event_loop.h"
 #include "pipeline/plan.h"
+#include "protocol/dialect.h"
 #include "weft/cache.h"
 #include "weft/status.h"
 
@@ -53,9 +54,16 @@ struct UnusedSettings {
   bool lru_maintainer = true;
 };
 
+// An address of -l.
+struct ListenAt : net::HostPort {
+  protocol::Dialect dialect = protocol::Dialect::kAny;
+};
+
 struct ServerOptions {
   // Where it listens.
-  std::vector<net::HostPort> tcp = {{"127.0.0.1", 11211}};  // port 0: the system picks
+  std::vector<ListenAt> tcp = {{"127.0.0.1", 11211}};  // port 0: the system picks
+  // -B: of the Unix socket, and of addresses that name none.
+  protocol::Dialect dialect = protocol::Dialect::kAny;
   int32_t tcp_port = 11211;               // -p as given; 0: no TCP, -1: the system picks
   std::string listen_text = "127.0.0.1";  // -l as given
   std::string unix_path;                  // set: no TCP

@@ -56,10 +56,13 @@ Status TakeItemMax(Draft& draft, std::string_view value) {
 }
 
 Status TakeBinding(Draft& draft, std::string_view value) {
-  if (value == "binary") return Refused("-B binary", "only the text protocols are served");
-  if (value == "auto") {
-    draft.NoEffect("-B auto", "only the text protocols are served");
-  } else if (value != "ascii") {
+  if (value == "binary") {
+    draft.options->dialect = protocol::Dialect::kBinary;
+  } else if (value == "auto") {
+    draft.options->dialect = protocol::Dialect::kAny;
+  } else if (value == "ascii") {
+    draft.options->dialect = protocol::Dialect::kText;
+  } else {
     return BadUsage("Invalid value for binding protocol: " + std::string(value) +
                     " -- should be one of auto, binary, or ascii");
   }
@@ -156,6 +159,11 @@ constexpr Flag kTable[] = {
        d.listen_text += (d.listen_text.empty() ? "" : ",") + std::string(v);
        return Status();
      }},
+    {kServing, "-B,--protocol", "NAME",
+     "auto, ascii or binary: what clients speak; auto: a connection's first byte tells (default "
+     "auto). proto[ascii]:, proto[binary]: or proto[negotiating]: before an address of -l says it "
+     "of that address",
+     TakeBinding},
     {kServing, "-s,--unix-socket", "FILE", "listen on this Unix socket instead of the network",
      [](Draft& d, std::string_view v) {
        d.options->unix_path = v;
@@ -402,7 +410,6 @@ constexpr Flag kTable[] = {
        d.NoEffect("-C", "items always have a version");
        return Status();
      }},
-    {kAccepted, "-B,--protocol", "NAME", "ascii or auto; binary is refused", TakeBinding},
     {kAccepted, "-N,--napi-ids,--napi_ids", "NUM",
      "a connection goes to the thread with the fewest",
      [](Draft& d, std::string_view v) {

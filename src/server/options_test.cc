@@ -134,6 +134,7 @@ const FlagCase kAccepted[] = {
     {{"-A"}}, {{"--enable-shutdown"}},
     {{"-l", "127.0.0.1"}}, {{"--listen=localhost"}}, {{"-l", "127.0.0.1,[::1]:11212"}},
     {{"-l", "notls:127.0.0.1:11212"}}, {{"-l", "proto[ascii]:tag[x]:127.0.0.1"}},
+    {{"-l", "proto[binary]:127.0.0.1"}}, {{"-l", "tag[x]:proto[negotiating]:127.0.0.1"}},
     {{"-d"}}, {{"--daemon"}}, {{"-r"}}, {{"--enable-coredumps"}},
     {{"-u", "nobody"}}, {{"--user=nobody"}},
     {{"-m", "1024"}}, {{"--memory-limit=1024"}}, {{"-M"}}, {{"--disable-evictions"}},
@@ -145,7 +146,7 @@ const FlagCase kAccepted[] = {
     {{"-L"}, 1}, {{"--enable-largepages"}, 1}, {{"-D", ":"}, 1}, {{"-D:"}, 1},
     {{"-t", "2"}}, {{"--threads=2"}}, {{"-R", "40"}, 1}, {{"--max-reqs-per-event=40"}, 1},
     {{"-C"}, 1}, {{"--disable-cas"}, 1}, {{"-b", "64"}}, {{"--listen-backlog=64"}},
-    {{"-B", "ascii"}}, {{"-B", "auto"}, 1}, {{"--protocol=ascii"}},
+    {{"-B", "ascii"}}, {{"-B", "auto"}}, {{"-B", "binary"}}, {{"--protocol=ascii"}},
     {{"-I", "4m"}}, {{"-I", "2048k"}}, {{"--max-item-size=500000"}},
     {{"-F"}}, {{"--disable-flush-all"}}, {{"-X"}}, {{"--disable-dumping"}},
     {{"-W"}}, {{"--disable-watch"}},
@@ -290,6 +291,20 @@ TEST(Options, ListenTakesSeveralAddressesWithTheirPorts) {
   EXPECT_EQ(options.listen_text, "127.0.0.1,127.0.0.2:5,[::1]:6,::1");
 }
 
+TEST(Options, EachAddressMayNameItsProtocol) {
+  using protocol::Dialect;
+  const ServerOptions options =
+      Accepted({"-l", "proto[ascii]:127.0.0.1,tag[x]:proto[binary]:127.0.0.2", "-B", "binary", "-l",
+                "proto[negotiating]:127.0.0.3,127.0.0.4"});
+  ASSERT_THAT(options.tcp, SizeIs(4));
+  EXPECT_EQ(options.tcp[0].dialect, Dialect::kText);
+  EXPECT_EQ(options.tcp[1].dialect, Dialect::kBinary);
+  EXPECT_EQ(options.tcp[2].dialect, Dialect::kAny);
+  EXPECT_EQ(options.tcp[3].dialect, Dialect::kBinary);
+  EXPECT_EQ(Accepted({}).tcp.at(0).dialect, Dialect::kAny);
+  EXPECT_THAT(Complaint({"-l", "proto[proxy]:127.0.0.1"}), HasSubstr("Invalid protocol spec"));
+}
+
 TEST(Options, AUnixSocketTurnsTheNetworkOff) {
   const ServerOptions options = Accepted({"-s", "/tmp/w.sock", "-a", "770", "-p", "0"});
   EXPECT_THAT(options.tcp, IsEmpty());
@@ -397,9 +412,7 @@ TEST(Options, FlagsThatPromiseProtectionAreRefused) {
                                                 {"-Y", "file"},
                                                 {"--auth-file=file"},
                                                 {"-Z"},
-                                                {"--enable-ssl"},
-                                                {"-B", "binary"},
-                                                {"-l", "proto[binary]:127.0.0.1"}}) {
+                                                {"--enable-ssl"}}) {
     Result<ParsedOptions> parsed = ParseOptions(flags);
     ASSERT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
     EXPECT_EQ(parsed.error().code(), Code::kUnsupported);

@@ -190,14 +190,18 @@ Status Server::OpenListeners() {
     auto opened = net::Listener::OpenUnix(options_.unix_path, listener);
     if (!opened) return About("-s", opened.error());
     listeners_.push_back(std::move(opened.value()));
+    dialects_.push_back(options_.dialect);
     return Status::Ok();
   }
-  for (const net::HostPort& where : options_.tcp) {
+  for (const ListenAt& where : options_.tcp) {
     auto opened = net::Listener::OpenTcp(where, listener);
     if (!opened)
       return About(fmt::format("-l {} -p {}", options_.listen_text, options_.tcp_port),
                    opened.error());
-    for (auto& one : opened.value()) listeners_.push_back(std::move(one));
+    for (auto& one : opened.value()) {
+      listeners_.push_back(std::move(one));
+      dialects_.push_back(where.dialect);
+    }
   }
   return Status::Ok();
 }
@@ -214,6 +218,7 @@ Status Server::OpenWorker(uint32_t number) {
   worker.item_bytes_max = static_cast<uint32_t>(options_.item_bytes_max);
   worker.start_s = base::NowSeconds();
   worker.shutdown_enabled = options_.allow_shutdown;
+  worker.dialects = dialects_;
   worker.output_high_bytes = loop.output_high_bytes;
   worker.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu());
   worker.planner = planner_.get();

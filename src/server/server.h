@@ -75,6 +75,7 @@ class Server final : private Front {
   std::unique_ptr<tier::DiskTier> tier_;       // null without --data
   net::Rooms rooms_;                           // of the loops' buffers
   std::vector<std::unique_ptr<net::Listener>> listeners_;
+  std::vector<protocol::Dialect> dialects_;  // by listener
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // destroyed before their workers
   std::unique_ptr<tier::LookupPool> pool_;              // destroyed before those that it answers

@@ -103,13 +103,15 @@ std::string Expand(std::string_view input) {
 }
 
 // Replies are never longer: before each key of a read stands a space, behind each request a line
-// feed. Answers to `stats` are counted as they are given.
+// feed, at the front of each packet its magic. Answers to `stats` are counted as they are given; a
+// packet a line is longer than the line.
 uint64_t ReplyBound(std::string_view stream, uint64_t stats_bytes) {
   constexpr uint64_t kKeyReplyMax = kObjectBytesMax + 512;
   constexpr uint64_t kLineReplyMax = 1024;
   const auto spaces = static_cast<uint64_t>(std::count(stream.begin(), stream.end(), ' '));
   const auto lines = static_cast<uint64_t>(std::count(stream.begin(), stream.end(), '\n'));
-  return spaces * kKeyReplyMax + (lines + 1) * kLineReplyMax + stats_bytes;
+  const auto packets = static_cast<uint64_t>(std::count(stream.begin(), stream.end(), '\x80'));
+  return (spaces + packets) * kKeyReplyMax + (lines + 1) * kLineReplyMax + 4 * stats_bytes;
 }
 
 // --- the server ------------------------------------------------------------------------------

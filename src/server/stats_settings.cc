@@ -5,6 +5,15 @@ namespace {
 
 std::string_view YesNo(bool yes) { return yes ? "yes" : "no"; }
 
+std::string_view NameOf(protocol::Dialect dialect) {
+  switch (dialect) {
+    case protocol::Dialect::kAny: return "auto-negotiate";
+    case protocol::Dialect::kText: return "ascii";
+    case protocol::Dialect::kBinary: return "binary";
+  }
+  return "";
+}
+
 // What was given for a suboption of -o that has no effect here, or memcached's default. Numbers and
 // texts only: a switch says what holds here, for a "yes" would promise it.
 void WriteExtended(const ServerOptions& options,
@@ -38,7 +47,7 @@ void WriteServing(const ServerSnapshot& s, const ServerOptions& o, StatsWriter* 
   out->Line("reqs_per_event", o.unused.requests_per_event);
   out->Line("cas_enabled", "yes");
   out->Line("tcp_backlog", fmt::to_string(o.backlog));
-  out->Line("binding_protocol", "ascii");
+  out->Line("binding_protocol", NameOf(o.dialect));
   out->Line("auth_enabled_sasl", "no");
   out->Line("auth_enabled_ascii", "no");
   out->Line("item_size_max", o.item_bytes_max);

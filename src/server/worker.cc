@@ -52,7 +52,10 @@ Worker::Worker(cache::Store* store, Front* front, const WorkerOptions& options,
 }
 
 void Worker::OnOpen(net::Connection& connection) {
-  connection.state = std::make_unique<Peer>().release();  // OnClose takes it back
+  auto peer = std::make_unique<Peer>();
+  if (connection.listener_index() < options_.dialects.size())
+    peer->dialect = options_.dialects[connection.listener_index()];
+  connection.state = peer.release();  // OnClose takes it back
 }
 
 void Worker::OnClose(net::Connection& connection) {
@@ -187,7 +190,8 @@ void Worker::Settle(Source* source) {
     // What was acknowledged does not last: nothing of this batch is sent. Which of the requests are
     // meant by one error the client could not tell if more came after it.
     connection.TakeBack(source->output_bytes);
-    connection.Append(protocol::kIoErrorText);
+    // In the binary protocol an error belongs to one packet: nothing is said.
+    if (peer.dialect != protocol::Dialect::kBinary) connection.Append(protocol::kIoErrorText);
     source->close = true;  // what it sent is not entered again
   }
   if (source->close) {
@@ -363,6 +367,7 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   protocol::CountRefused(request.refused, &counters_);
   const uint64_t start_ns = IsHeavy(request.kind) ? base::NowNs() : 0;
   AnswerOther(request, session);
+  if (request.binary) other_text_ = protocol::BinaryFromText(request, other_text_);
   if (start_ns != 0) heavy_.Ran(&PeerOf(*source.connection).heavy, base::NowNs() - start_ns);
   TakeRoomOfText(batch, i);
 }

@@ -53,6 +53,7 @@ struct WorkerOptions {
   uint32_t item_bytes_max = 1u << 20;
   uint32_t start_s = 0;
   bool shutdown_enabled = false;
+  std::vector<protocol::Dialect> dialects;  // by listener; of those behind its end: any
   size_t output_high_bytes = size_t{1} << 20;
   // The plan of batches that have `device_batch_min` queries or more; one stage: of all.
   pipeline::Plan plan = pipeline::Plan::OneStageCpu();
