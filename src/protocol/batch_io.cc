@@ -125,6 +125,21 @@ bool EnterRequest(const cache::Store& store, std::string_view input, const Reque
   return true;
 }
 
+// No other way leads to a parser: whoever has not been admitted meets the gate's own.
+ParseResult ParseNext(const Conversation& conversation, std::string_view input,
+                      const ParseContext& context, Request* request) {
+  if (conversation.dialect == Dialect::kBinary) return ParseBinary(input, context, request);
+  return conversation.admitted ? ParseNew(input, context, request)
+                               : ParseToken(input, context, request);
+}
+
+// Its first byte tells what a connection speaks, where its listener does not.
+void ChooseDialect(std::string_view input, Conversation* conversation) {
+  if (conversation->dialect != Dialect::kAny || input.empty()) return;
+  const bool is_binary = static_cast<unsigned char>(input[0]) == kBinaryRequestMagic;
+  conversation->dialect = is_binary ? Dialect::kBinary : Dialect::kText;
+}
+
 }  // namespace
 
 void Entries::Clear() {
@@ -163,14 +178,13 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     }
     entering.parsed_bytes = entered->back().end;
   }
-  if (conversation->dialect == Dialect::kAny && !input.empty()) {
-    const bool is_binary = static_cast<unsigned char>(input[0]) == kBinaryRequestMagic;
-    conversation->dialect = is_binary ? Dialect::kBinary : Dialect::kText;
-  }
-  const bool is_text = conversation->dialect != Dialect::kBinary;
+  ChooseDialect(input, conversation);
+  const bool is_plain = conversation->dialect != Dialect::kBinary && conversation->admitted;
+  if (conversation->gate == Gate::kSasl)
+    context.sasl = conversation->admitted ? Sasl::kAfter : Sasl::kBefore;
   for (;;) {
     // What was looked at before, and was no whole line, is not looked at again.
-    if (is_text && context.line_scanned_bytes == 0) {
+    if (is_plain && context.line_scanned_bytes == 0) {
       entering.parsed_bytes =
           EnterPlainGets(input, entering.parsed_bytes, store, source, batch, entered);
     }
@@ -184,8 +198,7 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     const uint32_t tag = entered->size();
     Entered& record = entered->Add(source);
     Request& request = entered->LastRequest();
-    const ParseResult parsed = is_text ? ParseNew(input.substr(at), context, &request)
-                                       : ParseBinary(input.substr(at), context, &request);
+    const ParseResult parsed = ParseNext(*conversation, input.substr(at), context, &request);
     context.line_scanned_bytes = 0;
     if (parsed.status != ParseStatus::kRequest) {
       entered->TakeBack();
@@ -203,6 +216,7 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     request.keys = {};
     const uint64_t swallow_bytes = request.swallow_bytes;
     const bool close = request.close;
+    const bool is_login = request.kind == RequestKind::kLogin;
     if (IsPlainRead(request)) entered->ShareLast();
     if (!fitted) {
       entering.exhausted = Exhausted::kBatchFull;
@@ -210,6 +224,10 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     }
     entering.parsed_bytes = record.end;
     const uint64_t rest = input.size() - record.end;
+    if (is_login) {
+      entering.exhausted = Exhausted::kLogin;
+      return entering;
+    }
     if (swallow_bytes > rest || close) {
       entering.swallow_bytes = swallow_bytes;
       return entering;

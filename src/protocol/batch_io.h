@@ -21,7 +21,7 @@
 #include "pipeline/batch.h"
 #include "protocol/binary.h"
 #include "protocol/counters.h"
-#include "protocol/dialect.h"
+#include "protocol/gate.h"
 #include "protocol/kept_bytes.h"
 #include "protocol/parse.h"
 #include "protocol/reply.h"
@@ -41,7 +41,12 @@ struct OpenRead {
 
 // What stays with a connection between batches.
 struct Conversation {
-  Dialect dialect = Dialect::kAny;
+  explicit Conversation(Terms terms)
+      : dialect(terms.dialect()), gate(terms.gate()), admitted(terms.gate() == Gate::kOpen) {}
+
+  Dialect dialect;
+  const Gate gate;
+  bool admitted;             // it may have its commands carried out
   size_t scanned_bytes = 0;  // front of the input known to hold no newline
   OpenRead read;
 };
@@ -101,6 +106,7 @@ enum class Exhausted : uint8_t {
   kInput,      // every complete request of the input is in the batch
   kBatchFull,  // there is more in the input
   kClose,      // the client is not speaking the protocol: answer what came before, then close
+  kLogin,      // the last request asks to enter: what is behind it waits for the answer
 };
 
 // Where one connection's input stands after Enter.

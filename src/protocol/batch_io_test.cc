@@ -23,12 +23,18 @@ class BatchIoTest : public ::testing::Test {
                  &entered_, kept);
   }
 
+  // As though the connection were new.
+  void Restart() {
+    std::destroy_at(&conversation_);
+    std::construct_at(&conversation_, Terms(Dialect::kAny, Gate::kOpen));
+  }
+
   const Request& RequestOf(uint32_t tag) { return entered_.RequestOf(entered_[tag]); }
 
   std::unique_ptr<cache::Store> store_ = cache::OpenStore();
   pipeline::Batch batch_{pipeline::Plan::OneStageCpu()};
   Entries entered_;
-  Conversation conversation_;
+  Conversation conversation_{{Dialect::kAny, Gate::kOpen}};
   char scratch_[kScratchBytes];
 };
 
@@ -102,7 +108,7 @@ TEST_F(BatchIoTest, GetsAreEnteredAsTheyAreParsed) {
     EXPECT_EQ(tag, entered) << line;
     EXPECT_EQ(query, batch_.size()) << line;
     EXPECT_EQ(entering.parsed_bytes, at) << line;
-    conversation_ = {};
+    Restart();
   }
 }
 
@@ -125,7 +131,7 @@ TEST_F(BatchIoTest, GetsThatFillABatchGoOnInTheNext) {
     EXPECT_EQ(std::string_view(input).substr(done + back, 1), "k");
     EXPECT_EQ(conversation_.read.keys_bytes, batch_.key(last).size());
     EXPECT_EQ(conversation_.read.line_bytes, batch_.key(last).size() + 2);
-    conversation_ = {};
+    Restart();
     done += entering.parsed_bytes;
   }
   EXPECT_EQ(count, gets);
@@ -225,7 +231,7 @@ TEST_F(BatchIoTest, ReadComesBackAtTheKeyWhereItStopped) {
     const size_t again =
         ComeBack(entered_, entered_[0], 0, std::string_view(input).substr(done), &conversation_);
     EXPECT_EQ(again, 0u);
-    conversation_ = {};
+    Restart();
   }
 }
 

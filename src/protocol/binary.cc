@@ -4,10 +4,14 @@
 #include <concepts>
 #include <cstring>
 
+#include "protocol/gate.h"
+
 namespace weft::protocol {
 namespace {
 
 constexpr uint32_t kBodyBytesMax = 1u << 30;
+constexpr std::string_view kMechanism = "PLAIN";
+constexpr size_t kMechanismBytesMax = 32;
 constexpr uint32_t kExptimeMax = 0x7FFFFFFF;
 constexpr uint32_t kNeverCreates = 0xFFFFFFFF;  // as the time to live of an increment
 
@@ -114,6 +118,20 @@ bool Fits(const Packet& packet, Opcode opcode) {
   }
 }
 
+bool IsSasl(Opcode opcode) {
+  return opcode == Opcode::kSaslList || opcode == Opcode::kSaslAuth || opcode == Opcode::kSaslStep;
+}
+
+// Served before a client has entered.
+bool IsForAnybody(Opcode opcode) { return IsSasl(opcode) || opcode == Opcode::kVersion; }
+
+// Of loud opcodes.
+bool IsKnown(Opcode opcode) {
+  const auto number = static_cast<uint8_t>(opcode);
+  return number <= static_cast<uint8_t>(Opcode::kStat) || opcode == Opcode::kTouch ||
+         opcode == Opcode::kGat || opcode == Opcode::kGatK || IsSasl(opcode);
+}
+
 bool IsStore(Opcode opcode) {
   return opcode == Opcode::kSet || opcode == Opcode::kAdd || opcode == Opcode::kReplace ||
          opcode == Opcode::kAppend || opcode == Opcode::kPrepend;
@@ -218,6 +236,25 @@ ParseResult ParseFlush(std::string_view input, const Packet& packet, const Parse
   return Done(packet.whole_bytes());
 }
 
+ParseResult ParseSasl(std::string_view input, const Packet& packet, Opcode opcode,
+                      const ParseContext& context, Request* request) {
+  if (context.sasl == Sasl::kOff) return Refuse(packet, BinaryStatus::kUnknownCommand, request);
+  if (opcode == Opcode::kSaslList) {
+    request->text = kMechanism;
+    return Done(packet.whole_bytes());
+  }
+  if (packet.key_bytes > kMechanismBytesMax || packet.value_bytes() > kTokenBytesMax)
+    return Refuse(packet, BinaryStatus::kInvalid, request);
+  if (input.size() < packet.whole_bytes()) return Need(packet.whole_bytes());
+  // PLAIN has no second step.
+  const bool is_plain = input.substr(kBinaryHeaderBytes, packet.key_bytes) == kMechanism;
+  if (opcode == Opcode::kSaslStep || !is_plain)
+    return Refuse(packet, BinaryStatus::kAuthFailure, request);
+  request->kind = RequestKind::kLogin;
+  request->command.value = input.substr(packet.front_bytes(), packet.value_bytes());
+  return Done(packet.whole_bytes());
+}
+
 }  // namespace
 
 ParseResult ParseBinary(std::string_view input, const ParseContext& context, Request* request) {
@@ -233,33 +270,11 @@ ParseResult ParseBinary(std::string_view input, const ParseContext& context, Req
   if (packet.key_bytes + packet.extras_bytes > packet.body_bytes)
     return RefuseAndClose(BinaryStatus::kUnknownCommand, request);
   if (packet.key_bytes > kKeyBytesMax) return RefuseAndClose(BinaryStatus::kInvalid, request);
-  switch (loud.opcode) {
-    case Opcode::kSaslList:
-    case Opcode::kSaslAuth:
-    case Opcode::kSaslStep:
-      if (Fits(packet, loud.opcode)) return Refuse(packet, BinaryStatus::kUnknownCommand, request);
-      break;
-    case Opcode::kGet:
-    case Opcode::kGetK:
-    case Opcode::kGat:
-    case Opcode::kGatK:
-    case Opcode::kTouch:
-    case Opcode::kDelete:
-    case Opcode::kSet:
-    case Opcode::kAdd:
-    case Opcode::kReplace:
-    case Opcode::kAppend:
-    case Opcode::kPrepend:
-    case Opcode::kIncrement:
-    case Opcode::kDecrement:
-    case Opcode::kQuit:
-    case Opcode::kFlush:
-    case Opcode::kNoop:
-    case Opcode::kVersion:
-    case Opcode::kStat: break;
-    default: return Refuse(packet, BinaryStatus::kUnknownCommand, request);
-  }
+  if (context.sasl == Sasl::kBefore && !IsForAnybody(loud.opcode))
+    return RefuseAndClose(BinaryStatus::kAuthFailure, request);
+  if (!IsKnown(loud.opcode)) return Refuse(packet, BinaryStatus::kUnknownCommand, request);
   if (!Fits(packet, loud.opcode)) return RefuseAndClose(BinaryStatus::kInvalid, request);
+  if (IsSasl(loud.opcode)) return ParseSasl(input, packet, loud.opcode, context, request);
   if (input.size() < packet.front_bytes()) return Need(packet.front_bytes());
   switch (loud.opcode) {
     case Opcode::kQuit:

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "protocol/binary.h"
+#include "protocol/gate.h"
 
 namespace weft::protocol {
 namespace {
@@ -195,9 +196,12 @@ std::string BinaryFromText(const Request& request, std::string_view text) {
       return StatusPacket(
           words, text == kIoErrorText ? BinaryStatus::kInternal : BinaryStatus::kAuthFailure);
     case RequestKind::kQuit: return ok({});
+    case RequestKind::kLogin:
+      return text == kEnteredText ? ok("Authenticated")
+                                  : StatusPacket(words, BinaryStatus::kAuthFailure);
     default: {
       const auto status = static_cast<BinaryStatus>(words.status);
-      return status == BinaryStatus::kOk ? ok({}) : StatusPacket(words, status);
+      return status == BinaryStatus::kOk ? ok(text) : StatusPacket(words, status);
     }
   }
 }

@@ -23,7 +23,7 @@
 namespace weft::protocol {
 namespace {
 
-struct Conversation {
+struct Dialogue {
   std::string where;
   std::string sentence;
   std::string sent;
@@ -51,8 +51,8 @@ std::string Expand(const std::string& text) {
   return bytes;
 }
 
-std::vector<Conversation> ReadConversations() {
-  std::vector<Conversation> conversations;
+std::vector<Dialogue> ReadConversations() {
+  std::vector<Dialogue> conversations;
   const std::filesystem::path folder = WEFT_SOURCE_DIR "/tests/testdata/protocol";
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     std::ifstream file(entry.path());
@@ -155,9 +155,9 @@ std::string ConverseWith(int port, const std::string& sent) {
 
 TEST(Conversation, IsAnsweredAsMemcachedDoes) {
   const char* const port = std::getenv("WEFT_MEMCACHED_PORT");
-  const std::vector<Conversation> conversations = ReadConversations();
+  const std::vector<Dialogue> conversations = ReadConversations();
   ASSERT_GT(conversations.size(), 100u);
-  for (const Conversation& conversation : conversations) {
+  for (const Dialogue& conversation : conversations) {
     SCOPED_TRACE(conversation.where + ": " + conversation.sentence);
     const std::string answer = port != nullptr
                                    ? ConverseWith(std::atoi(port), conversation.sent)
@@ -167,7 +167,7 @@ TEST(Conversation, IsAnsweredAsMemcachedDoes) {
 }
 
 TEST(Conversation, DoesNotDependOnHowTheBytesArrive) {
-  for (const Conversation& conversation : ReadConversations()) {
+  for (const Dialogue& conversation : ReadConversations()) {
     if (conversation.sent.size() > 20'000) continue;
     SCOPED_TRACE(conversation.where + ": " + conversation.sentence);
     for (const size_t piece_bytes : {1, 2, 3, 7, 64}) {

@@ -20,6 +20,7 @@ struct CommandCounters {
   base::Counter cas_hits, cas_misses, cas_badval;
   base::Counter touch_hits, touch_misses;
   base::Counter store_too_large, store_no_memory;
+  base::Counter auth_cmds, auth_errors;  // attempts to enter, and those that failed
   base::Counter total_items;  // items made: stores that took effect, and what creates or lengthens
   // get_expired: commands that found an object past its end; get_flushed: one a flush had emptied.
 };

@@ -36,6 +36,13 @@ inline constexpr size_t kLineBytesMax = 2048;
 inline constexpr uint32_t kItemOverheadBytes = 48 + 8 + 1 + 2;
 inline constexpr uint32_t kItemFlagsBytes = 4;
 
+// Whether clients of the binary protocol must log in.
+enum class Sasl : uint8_t {
+  kOff,     // they can't: its opcodes are unknown
+  kBefore,  // this one must, and has not yet: little else is served
+  kAfter,   // this one has
+};
+
 struct ParseContext {
   uint32_t now_s = 0;  // the store's clock
 
@@ -44,6 +51,7 @@ struct ParseContext {
   uint32_t item_bytes_max = 1u << 20;            // -I, overheads included
   size_t read_line_bytes_max = size_t{4} << 20;  // longest line of keys
   bool shutdown_enabled = false;                 // -A
+  Sasl sasl = Sasl::kOff;                        // for ParseBinary
   size_t line_scanned_bytes = 0;  // front of the input known to hold no newline (ParseResult)
   char* scratch = nullptr;        // kScratchBytes; a base64 key goes here, over the last one
 };

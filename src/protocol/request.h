@@ -44,6 +44,7 @@ enum class RequestKind : uint8_t {
   kVersion,      // the reply needs the server's version
   kQuit,         // `close` is set; no reply
   kShutdown,     // `graceful` or not; no reply
+  kLogin,        // whether `command.value` names somebody who may enter (protocol/gate.h)
 };
 
 // A store whose value is dropped, with kText.

@@ -43,6 +43,40 @@ Status StripPrefixes(std::string_view* item, protocol::Dialect* dialect) {
   }
 }
 
+// Whether clients can log in by the protocol that an address, or -B, names. As memcached says it.
+Status CheckDialect(Draft& draft, protocol::Dialect dialect, bool is_named) {
+  const ServerOptions& options = *draft.options;
+  if (!is_named || (options.auth_path.empty() && !options.sasl)) return {};
+  if (options.sasl && dialect == protocol::Dialect::kText)
+    return BadUsage("You cannot allow the ASCII protocol while using SASL.");
+  if (!options.sasl && dialect == protocol::Dialect::kBinary)
+    return BadUsage(
+        "You cannot allow the BINARY protocol while using ascii authentication tokens.");
+  if (dialect == protocol::Dialect::kAny)
+    draft.parsed->warnings.push_back(std::string("proto[negotiating]: only the ") +
+                                     (options.sasl ? "binary" : "ascii") +
+                                     " protocol is served there, because clients must log in");
+  return {};
+}
+
+// Logging in goes with one protocol.
+Status ResolveLogin(Draft& draft) {
+  ServerOptions& options = *draft.options;
+  if (options.auth_path.empty() && !options.sasl) return {};
+  if (draft.udp_port != 0)
+    return BadUsage(std::string("Cannot use UDP with ") + (options.sasl ? "SASL" : "ascii") +
+                    " authentication enabled (-U 0 to disable)");
+  if (draft.binds) {
+    if (options.sasl && options.dialect != protocol::Dialect::kBinary)
+      return BadUsage("You cannot allow the ASCII protocol while using SASL.");
+    if (!options.sasl && options.dialect != protocol::Dialect::kText)
+      return BadUsage(
+          "You cannot allow the BINARY protocol while using ascii authentication tokens.");
+  }
+  options.dialect = options.sasl ? protocol::Dialect::kBinary : protocol::Dialect::kText;
+  return {};
+}
+
 Status ResolveListen(Draft& draft) {
   ServerOptions& options = *draft.options;
   if (!draft.listen_text.empty()) options.listen_text = draft.listen_text;
@@ -57,11 +91,13 @@ Status ResolveListen(Draft& draft) {
     list = comma == list.npos ? std::string_view() : list.substr(comma + 1);
     if (item.empty()) continue;
     protocol::Dialect dialect = options.dialect;
+    const bool has_protocol = item.find("proto[") != item.npos;
     Status status = StripPrefixes(&item, &dialect);
     if (!status.ok()) return status;
     Result<net::HostPort> where = net::ParseHostPort(item, port);
     if (!where) return BadUsage("-l: " + std::string(where.error().message()));
     if (where->host == "*") where->host.clear();
+    if (Status agrees = CheckDialect(draft, dialect, has_protocol); !agrees.ok()) return agrees;
     options.tcp.push_back({*where, dialect});
   }
   return options.tcp.empty() ? BadUsage("-l needs an address") : Status();
@@ -74,15 +110,17 @@ bool IsLoopback(const net::SocketAddress& address) {
 
 // Every client that reaches the port may read and drop everything, so the operator must hear of it.
 void WarnIfExposed(Draft& draft) {
+  const bool asks = draft.options->sasl || !draft.options->auth_path.empty();
   for (const ListenAt& where : draft.options->tcp) {
     Result<std::vector<net::SocketAddress>> addresses = net::ResolveForListening(where);
     if (!addresses) continue;  // the server will say why
     for (const net::SocketAddress& address : *addresses) {
       if (IsLoopback(address)) continue;
       draft.parsed->warnings.push_back(
-          "EXPOSED: -l " + draft.options->listen_text +
-          " listens beyond this machine, WITHOUT AUTHENTICATION OR ENCRYPTION: whoever reaches "
-          "the port can read, change and drop everything");
+          "EXPOSED: -l " + draft.options->listen_text + " listens beyond this machine, WITHOUT " +
+          (asks ? "ENCRYPTION: whoever sees the traffic can read it, passwords too"
+                : "AUTHENTICATION OR ENCRYPTION: whoever reaches the port can read, change and "
+                  "drop everything"));
       return;
     }
   }
@@ -138,7 +176,8 @@ Status CheckTogether(Draft& draft) {
                     ") cannot be greater than number of threads(" +
                     std::to_string(options.threads) + ")");
   }
-  Status status = ResolveListen(draft);
+  Status status = ResolveLogin(draft);
+  if (status.ok()) status = ResolveListen(draft);
   if (status.ok()) WarnIfExposed(draft);
   return status;
 }

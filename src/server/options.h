@@ -5,8 +5,8 @@
 //   in force     it changes what the server does;
 //   no effect    it steers a mechanism that does not exist here (slab classes, the LRU crawler,
 //                ...). It is accepted, and one note says so and why;
-//   refused      it asks for protection that there is none of (TLS, SASL, the password file).
-//                Serving without it would be dangerous.
+//   refused      it asks for protection that there is none of (TLS). Serving without it would be
+//                dangerous.
 // Defaults are memcached's, except the address: only this machine may connect unless -l says more.
 //
 // Threads   values and pure functions; ParseOptions may ask the system's resolver (-l names).
@@ -96,6 +96,11 @@ struct ServerOptions {
   uint32_t lookup_threads = 4;
   std::string compaction_device = "cpu";
   bool compaction_direct_io = false;
+
+  // Logging in.
+  std::string auth_path;  // -Y: users and passwords; empty: nobody is asked
+  bool sasl = false;      // -S: clients log in by SASL, and speak the binary protocol
+  std::string sasl_path;  // of the environment: users and passwords; empty: auth_path
 
   // What clients may do.
   bool allow_flush_all = true;

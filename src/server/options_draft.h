@@ -21,6 +21,8 @@ struct Draft {
   bool prints = false;              // -h, -V, -i: nothing is served
   std::string steers_data = {};     // a flag that was given and needs --data
   std::string steers_planner = {};  // ... and needs --plan auto
+  bool binds = false;               // -B was given
+  int32_t udp_port = 0;             // -U
   std::string listen_text = {};     // -l, all of them joined by commas; empty: none given
 
   // One line for a flag that is accepted and steers nothing.

@@ -56,6 +56,7 @@ Status TakeItemMax(Draft& draft, std::string_view value) {
 }
 
 Status TakeBinding(Draft& draft, std::string_view value) {
+  draft.binds = true;
   if (value == "binary") {
     draft.options->dialect = protocol::Dialect::kBinary;
   } else if (value == "auto") {
@@ -141,6 +142,7 @@ Status TakeUdpPort(Draft& draft, std::string_view value) {
   int32_t port = 0;
   Status status = TakePort(value, &port);
   if (status.ok() && port != 0) {
+    draft.udp_port = port;
     draft.parsed->warnings.push_back("-U " + std::string(value) +
                                      " has no effect: there is no UDP; TCP is unaffected");
   }
@@ -152,8 +154,9 @@ constexpr Flag kTable[] = {
     {kServing, "-p,--port", "NUM", "TCP port (default 11211; 0: none; -1: the system picks one)",
      [](Draft& d, std::string_view v) { return TakePort(v, &d.options->tcp_port); }},
     {kServing, "-l,--listen", "ADDR",
-     "comma-separated addresses to listen on, each host or host:port (default 127.0.0.1). There is "
-     "no authentication: listen on trusted networks only",
+     "comma-separated addresses to listen on, each host or host:port (default 127.0.0.1). Without "
+     "-Y "
+     "or -S nobody is asked for a password: listen on trusted networks only",
      [](Draft& d, std::string_view v) {
        if (v.empty()) return BadUsage("-l needs an address");
        d.listen_text += (d.listen_text.empty() ? "" : ",") + std::string(v);
@@ -202,6 +205,19 @@ constexpr Flag kTable[] = {
     {kHolding, "-I,--max-item-size", "NUM", "largest item in bytes; suffixes k, m, g (default 1m)",
      TakeItemMax},
 
+    {kClients, "-Y,--auth-file", "FILE",
+     "clients of text must log in: FILE has lines of user:password, and SIGHUP reads it again",
+     [](Draft& d, std::string_view v) {
+       d.options->auth_path = v;
+       return v.empty() ? BadUsage("-Y needs a file") : Status();
+     }},
+    {kClients, "-S,--enable-sasl", nullptr,
+     "clients must log in by SASL (PLAIN), and speak the binary protocol. MEMCACHED_SASL_PWDB or "
+     "-Y names the file of users and passwords",
+     [](Draft& d, std::string_view) {
+       d.options->sasl = true;
+       return Status();
+     }},
     {kClients, "-A,--enable-shutdown", nullptr, "allow clients to send `shutdown`",
      [](Draft& d, std::string_view) {
        d.options->allow_shutdown = true;
@@ -424,14 +440,6 @@ constexpr Flag kTable[] = {
        return Status();
      }},
 
-    {kRefused, "-S,--enable-sasl", nullptr, "there is no SASL",
-     [](Draft&, std::string_view) {
-       return Refused("-S", "there is no SASL; clients would be served without a password");
-     }},
-    {kRefused, "-Y,--auth-file", "FILE", "there is no authentication",
-     [](Draft&, std::string_view) {
-       return Refused("-Y", "there is no authentication; clients would be served without one");
-     }},
     {kRefused, "-Z,--enable-ssl", nullptr, "there is no TLS",
      [](Draft&, std::string_view) {
        return Refused("-Z", "there is no TLS; data would travel in the clear");

@@ -148,6 +148,8 @@ const FlagCase kAccepted[] = {
     {{"-C"}, 1}, {{"--disable-cas"}, 1}, {{"-b", "64"}}, {{"--listen-backlog=64"}},
     {{"-B", "ascii"}}, {{"-B", "auto"}}, {{"-B", "binary"}}, {{"--protocol=ascii"}},
     {{"-I", "4m"}}, {{"-I", "2048k"}}, {{"--max-item-size=500000"}},
+    {{"-Y", "file"}}, {{"--auth-file=file"}}, {{"-S"}}, {{"--enable-sasl"}},
+    {{"-Y", "file", "-l", "proto[negotiating]:127.0.0.1"}, 0, 1},
     {{"-F"}}, {{"--disable-flush-all"}}, {{"-X"}}, {{"--disable-dumping"}},
     {{"-W"}}, {{"--disable-watch"}},
     {{"-e", "/tmp/w.mem"}, 0, 1}, {{"--memory-file=/tmp/w.mem"}, 0, 1},
@@ -305,6 +307,26 @@ TEST(Options, EachAddressMayNameItsProtocol) {
   EXPECT_THAT(Complaint({"-l", "proto[proxy]:127.0.0.1"}), HasSubstr("Invalid protocol spec"));
 }
 
+TEST(Options, LoggingInGoesWithOneProtocol) {
+  using protocol::Dialect;
+  EXPECT_EQ(Accepted({"-Y", "file"}).dialect, Dialect::kText);
+  EXPECT_EQ(Accepted({"-Y", "file"}).auth_path, "file");
+  EXPECT_EQ(Accepted({"-Y", "file", "-B", "ascii"}).tcp.at(0).dialect, Dialect::kText);
+  EXPECT_EQ(Accepted({"-S"}).dialect, Dialect::kBinary);
+  EXPECT_TRUE(Accepted({"--enable-sasl", "-B", "binary"}).sasl);
+  const std::string no_text = "You cannot allow the ASCII protocol while using SASL.";
+  const std::string no_binary =
+      "You cannot allow the BINARY protocol while using ascii authentication tokens.";
+  EXPECT_EQ(Complaint({"-S", "-B", "ascii"}), no_text);
+  EXPECT_EQ(Complaint({"-S", "-B", "auto"}), no_text);
+  EXPECT_EQ(Complaint({"-S", "-l", "proto[ascii]:127.0.0.1"}), no_text);
+  EXPECT_EQ(Complaint({"-Y", "file", "-B", "binary"}), no_binary);
+  EXPECT_EQ(Complaint({"-Y", "file", "-B", "auto"}), no_binary);
+  EXPECT_EQ(Complaint({"-Y", "file", "-l", "proto[binary]:127.0.0.1"}), no_binary);
+  EXPECT_THAT(Complaint({"-Y", "file", "-U", "11211"}), HasSubstr("Cannot use UDP"));
+  EXPECT_THAT(Complaint({"-S", "-U", "11211"}), HasSubstr("Cannot use UDP"));
+}
+
 TEST(Options, AUnixSocketTurnsTheNetworkOff) {
   const ServerOptions options = Accepted({"-s", "/tmp/w.sock", "-a", "770", "-p", "0"});
   EXPECT_THAT(options.tcp, IsEmpty());
@@ -407,12 +429,7 @@ TEST(Options, AnIndexThatDropsItemsIsRefusedWhereNoneMayBeDropped) {
 }
 
 TEST(Options, FlagsThatPromiseProtectionAreRefused) {
-  for (const std::vector<std::string>& flags : {std::vector<std::string>{"-S"},
-                                                {"--enable-sasl"},
-                                                {"-Y", "file"},
-                                                {"--auth-file=file"},
-                                                {"-Z"},
-                                                {"--enable-ssl"}}) {
+  for (const std::vector<std::string>& flags : {std::vector<std::string>{"-Z"}, {"--enable-ssl"}}) {
     Result<ParsedOptions> parsed = ParseOptions(flags);
     ASSERT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
     EXPECT_EQ(parsed.error().code(), Code::kUnsupported);

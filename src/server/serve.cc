@@ -117,8 +117,9 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
 // Leaves whoever started the program behind. The parent does not return.
 Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
   // Core files go where it was started; else no folder is to be kept busy.
-  for (std::string* path : {&options->pid_path, &options->port_path, &options->unix_path,
-                            &options->data_dir, &options->calibration_path}) {
+  for (std::string* path :
+       {&options->pid_path, &options->port_path, &options->unix_path, &options->data_dir,
+        &options->calibration_path, &options->auth_path, &options->sasl_path}) {
     if (path->empty()) continue;
     std::error_code error;
     *path = std::filesystem::absolute(*path, error).string();
@@ -133,6 +134,7 @@ int ServeAs(ParsedOptions parsed) {
   IgnoreSignalsOfOthers();
   ServerOptions& options = parsed.server;
   options.port_path = PortFileOfEnvironment();
+  options.sasl_path = PasswordFile::PathOfEnvironment();
   StartLog(options.verbosity);
   std::unique_ptr<Daemon> daemon;
   if (options.daemonize) {

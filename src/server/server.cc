@@ -71,6 +71,7 @@ Status Server::Init() {
   if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
   if (found) MakePlanner(std::move(*found));
   if (Status status = OpenTier(); !status.ok()) return status;
+  if (Status status = ReadPasswords(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
     if (Status status = OpenWorker(i); !status.ok()) return status;
@@ -189,8 +190,7 @@ Status Server::OpenListeners() {
   if (!options_.unix_path.empty()) {
     auto opened = net::Listener::OpenUnix(options_.unix_path, listener);
     if (!opened) return About("-s", opened.error());
-    listeners_.push_back(std::move(opened.value()));
-    dialects_.push_back(options_.dialect);
+    doors_.push_back({std::move(opened.value()), {options_.dialect, gate()}});
     return Status::Ok();
   }
   for (const ListenAt& where : options_.tcp) {
@@ -198,10 +198,7 @@ Status Server::OpenListeners() {
     if (!opened)
       return About(fmt::format("-l {} -p {}", options_.listen_text, options_.tcp_port),
                    opened.error());
-    for (auto& one : opened.value()) {
-      listeners_.push_back(std::move(one));
-      dialects_.push_back(where.dialect);
-    }
+    for (auto& one : opened.value()) doors_.push_back({std::move(one), {where.dialect, gate()}});
   }
   return Status::Ok();
 }
@@ -209,7 +206,7 @@ Status Server::OpenListeners() {
 Status Server::OpenWorker(uint32_t number) {
   net::LoopOptions loop;
   if (number == 0)
-    for (const auto& listener : listeners_) loop.listeners.push_back(listener.get());
+    for (const Door& door : doors_) loop.listeners.push_back(door.listener.get());
   loop.admission = &admission_;
   loop.idle_timeout_ms = std::min<uint64_t>(options_.idle_timeout_s, UINT32_MAX) * 1000;
   loop.rooms = &rooms_;
@@ -218,7 +215,7 @@ Status Server::OpenWorker(uint32_t number) {
   worker.item_bytes_max = static_cast<uint32_t>(options_.item_bytes_max);
   worker.start_s = base::NowSeconds();
   worker.shutdown_enabled = options_.allow_shutdown;
-  worker.dialects = dialects_;
+  for (const Door& door : doors_) worker.terms.push_back(door.terms);
   worker.output_high_bytes = loop.output_high_bytes;
   worker.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu());
   worker.planner = planner_.get();
@@ -274,6 +271,50 @@ void Server::Stop() {
   for (const auto& loop : loops_) loop->Stop(kGraceMs);
 }
 
+void Server::Reload() {
+  reload_asked_.store(true);
+  loops_.front()->Wake();
+}
+
+void Server::RunErrands() {
+  if (!reload_asked_.load(std::memory_order_relaxed) || !reload_asked_.exchange(false)) return;
+  const Status status = ReadPasswords();
+  if (status.ok()) {
+    spdlog::info("users and passwords were read again");
+  } else {
+    spdlog::error("users and passwords stay as they were: {}", OneLine(status.message()));
+  }
+}
+
+protocol::Gate Server::gate() const {
+  if (options_.sasl) return protocol::Gate::kSasl;
+  return options_.auth_path.empty() ? protocol::Gate::kOpen : protocol::Gate::kToken;
+}
+
+Status Server::ReadPasswords() {
+  if (gate() == protocol::Gate::kOpen) return {};
+  const bool by_environment = options_.sasl && !options_.sasl_path.empty();
+  const std::string& path = by_environment ? options_.sasl_path : options_.auth_path;
+  if (path.empty())
+    return {Code::kInvalidArgument,
+            "-S: neither MEMCACHED_SASL_PWDB nor -Y names a file of users and passwords"};
+  auto file = PasswordFile::Read(
+      path, by_environment ? PasswordFile::Form::kSasl : PasswordFile::Form::kToken);
+  if (!file) return About(by_environment ? "MEMCACHED_SASL_PWDB" : "-Y", file.error());
+  base::MutexLock lock(&passwords_mutex_);
+  passwords_ = std::make_shared<const PasswordFile>(std::move(*file));
+  return {};
+}
+
+bool Server::Admits(std::string_view user, std::string_view password) const {
+  std::shared_ptr<const PasswordFile> passwords;
+  {
+    base::MutexLock lock(&passwords_mutex_);
+    passwords = passwords_;
+  }
+  return passwords != nullptr && passwords->Admits(user, password);
+}
+
 void Server::Shutdown(bool graceful) {
   for (const auto& loop : loops_) loop->Stop(graceful ? kGraceMs : 0);
 }
@@ -285,7 +326,7 @@ void Server::SetVerbosity(uint32_t level) {
 
 std::vector<net::SocketAddress> Server::Addresses() const {
   std::vector<net::SocketAddress> addresses;
-  for (const auto& listener : listeners_) addresses.push_back(listener->address());
+  for (const Door& door : doors_) addresses.push_back(door.listener->address());
   return addresses;
 }
 
@@ -334,9 +375,11 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   snapshot.index_bytes = store_->index_bytes();
   snapshot.index_growing = store_->index_growing();
   if (!with_connections) return snapshot;
-  for (const auto& listener : listeners_)
+  for (const Door& door : doors_) {
+    const net::Listener& listener = *door.listener;
     snapshot.listeners.push_back(
-        {listener->fd(), listener->transport(), listener->address().ToString()});
+        {listener.fd(), listener.transport(), listener.address().ToString()});
+  }
   for (const auto& loop : loops_)
     loop->ForEachConnection([&snapshot](const net::ConnectionInfo& connection) {
       snapshot.connections.push_back(connection);

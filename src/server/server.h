@@ -2,7 +2,8 @@
 // on each thread.
 //
 // Threads   Create and Run: one thread, which becomes the first worker's; Create starts those of
-//           the others. Stop: any, and signal handlers. Snapshot: any, while the server exists.
+//           the others. Stop, Reload: any, and signal handlers. Snapshot: any, while the server
+//           exists.
 // Errors    Create says what is missing, and which flag asked for it: an address in use, no memory,
 //           no thread, io_uring forbidden.
 #pragma once
@@ -19,6 +20,7 @@
 #include "server/background_calibrator.h"
 #include "server/device_set.h"
 #include "server/options.h"
+#include "server/password_file.h"
 #include "server/planning.h"
 #include "server/stats.h"
 #include "server/worker.h"
@@ -34,6 +36,11 @@ class Server final : private Front {
   Status Run();
   // Ends Run: all owed replies go out for at most kGraceMs.
   void Stop();
+  // Has files that may have changed read again: users and passwords. As Stop, for any thread and
+  // signal handlers. Where that fails, the log says so, and what was read before holds.
+  void Reload();
+  // Whether there are such files.
+  bool CanReload() const { return gate() != protocol::Gate::kOpen; }
 
   // Every address it listens on, ports resolved: "127.0.0.1:11211".
   std::vector<net::SocketAddress> Addresses() const;
@@ -46,6 +53,11 @@ class Server final : private Front {
 
  private:
   static constexpr uint64_t kGraceMs = 5000;
+  // A listener, and what it promises those who come by it. There is no door without.
+  struct Door {
+    std::unique_ptr<net::Listener> listener;
+    protocol::Terms terms;
+  };
 
   explicit Server(const ServerOptions& options);
   Status Init();
@@ -64,6 +76,11 @@ class Server final : private Front {
   bool FlushAllowed() const override { return options_.allow_flush_all; }
   void SetVerbosity(uint32_t level) override;
   void Shutdown(bool graceful) override;
+  bool Admits(std::string_view user, std::string_view password) const override
+      WEFT_EXCLUDES(passwords_mutex_);
+  void RunErrands() override;
+  Status ReadPasswords() WEFT_EXCLUDES(passwords_mutex_);
+  protocol::Gate gate() const;
 
   // Constant after Create.
   const ServerOptions options_;
@@ -74,8 +91,7 @@ class Server final : private Front {
   std::unique_ptr<planner::Planner> planner_;  // null if the plan is given
   std::unique_ptr<tier::DiskTier> tier_;       // null without --data
   net::Rooms rooms_;                           // of the loops' buffers
-  std::vector<std::unique_ptr<net::Listener>> listeners_;
-  std::vector<protocol::Dialect> dialects_;  // by listener
+  std::vector<Door> doors_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<std::unique_ptr<net::EventLoop>> loops_;  // destroyed before their workers
   std::unique_ptr<tier::LookupPool> pool_;              // destroyed before those that it answers
@@ -90,6 +106,9 @@ class Server final : private Front {
 
   // Provides its own synchronisation.
   StatsBaseline baseline_;
+  mutable base::Mutex passwords_mutex_;
+  std::shared_ptr<const PasswordFile> passwords_ WEFT_GUARDED_BY(passwords_mutex_);
+  std::atomic<bool> reload_asked_{false};
   std::atomic<int> verbosity_;
   std::atomic<bool> detail_enabled_;
 };

@@ -134,6 +134,7 @@ class FuzzServer final : private Front {
     WorkerOptions worker;
     worker.start_s = base::NowSeconds();
     worker.shutdown_enabled = true;
+    worker.terms = {{protocol::Dialect::kAny, protocol::Gate::kOpen}};
     worker_ = std::move(Worker::Create(store_.get(), this, worker).value());
     auto loop = net::EventLoop::Create(net::EventLoop::Kind::kEpoll, {}, worker_.get());
     WEFT_CHECK(loop);
@@ -218,6 +219,8 @@ class FuzzServer final : private Front {
   std::string_view Version() const override { return "fuzz"; }
   bool FlushAllowed() const override { return true; }
   void SetVerbosity(uint32_t) override {}
+  bool Admits(std::string_view, std::string_view) const override { return false; }
+  void RunErrands() override {}
   void Shutdown(bool) override {}  // the next input needs the server
 
   std::unique_ptr<cache::Store> store_;

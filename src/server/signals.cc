@@ -42,6 +42,14 @@ void OnStopSignal(int number) {
   errno = error;
 }
 
+void OnReloadSignal(int) {
+  const int error = errno;
+  handlers_at_work.fetch_add(1);
+  if (Server* const server = running_server.load()) server->Reload();
+  handlers_at_work.fetch_sub(1);
+  errno = error;
+}
+
 bool IsIgnored(int number) {
   struct sigaction now = {};
   return sigaction(number, nullptr, &now) == 0 && now.sa_handler == SIG_IGN;
@@ -63,6 +71,11 @@ StopSignals::StopSignals(Server* server) {
   for (const int number : {SIGINT, SIGTERM, SIGUSR1}) {
     if (!IsIgnored(number)) sigaction(number, &stop, nullptr);
   }
+  if (!server->CanReload()) return;
+  struct sigaction reload = {};
+  reload.sa_handler = OnReloadSignal;
+  reload.sa_flags = SA_RESTART;
+  sigaction(SIGHUP, &reload, nullptr);
 }
 
 StopSignals::~StopSignals() {

@@ -2,10 +2,10 @@
 //
 //   SIGINT, SIGTERM, SIGUSR1   the first ends it gracefully; another, a second later or more, ends
 //                              it at once
-//   SIGHUP                     changes nothing: there is no file to read again (memcached has one)
+//   SIGHUP                     has files read again (Server::Reload); without any, nothing
 //   SIGPIPE                    nothing: the write that caused it fails.
-// A signal that was ignored when the program was started stays ignored, so that nohup and a shell's
-// `&` work.
+// A signal to end that was ignored when the program was started stays ignored, so that nohup and a
+// shell's `&` work.
 //
 // Threads   built and destroyed by the main thread, one at a time. The handlers run on any thread:
 //           they touch the server only while this object waits for them.
@@ -18,7 +18,7 @@ namespace weft::server {
 // Holds as soon as a server is being started.
 void IgnoreSignalsOfOthers();
 
-// While it lives, the signals above end `server`, which outlives it. After it, they end the
+// While it lives, the signals above reach `server`, which outlives it. After it, they end the
 // process, because that was asked for by then.
 class StopSignals {
  public:

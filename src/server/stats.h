@@ -38,6 +38,7 @@ struct CommandTotals {
   uint64_t cas_hits = 0, cas_misses = 0, cas_badval = 0;
   uint64_t touch_hits = 0, touch_misses = 0;
   uint64_t store_too_large = 0, store_no_memory = 0;
+  uint64_t auth_cmds = 0, auth_errors = 0;
   uint64_t total_items = 0;
 };
 

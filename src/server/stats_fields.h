@@ -57,6 +57,8 @@ inline constexpr CounterField<C, CT> kCommandFields[] = {
      &CT::store_too_large},
     {"store_no_memory_total", "Stores refused because memory was full.", &C::store_no_memory,
      &CT::store_no_memory},
+    {"auth_commands_total", "Attempts of clients to log in.", &C::auth_cmds, &CT::auth_cmds},
+    {"auth_errors_total", "Attempts to log in that failed.", &C::auth_errors, &CT::auth_errors},
     {"items_stored_total", "Items created, by stores and other commands.", &C::total_items,
      &CT::total_items},
 };

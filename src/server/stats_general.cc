@@ -54,7 +54,8 @@ void WriteCommands(const CommandTotals& c, StatsWriter* out) {
   out->Line("touch_misses", c.touch_misses);
   out->Line("store_too_large", c.store_too_large);
   out->Line("store_no_memory", c.store_no_memory);
-  out->Zeros({"auth_cmds", "auth_errors"});
+  out->Line("auth_cmds", c.auth_cmds);
+  out->Line("auth_errors", c.auth_errors);
 }
 
 void WriteTraffic(const ServerSnapshot& s, bool idle_timeout, StatsWriter* out) {

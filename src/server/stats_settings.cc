@@ -48,8 +48,8 @@ void WriteServing(const ServerSnapshot& s, const ServerOptions& o, StatsWriter* 
   out->Line("cas_enabled", "yes");
   out->Line("tcp_backlog", fmt::to_string(o.backlog));
   out->Line("binding_protocol", NameOf(o.dialect));
-  out->Line("auth_enabled_sasl", "no");
-  out->Line("auth_enabled_ascii", "no");
+  out->Line("auth_enabled_sasl", YesNo(o.sasl));
+  out->Line("auth_enabled_ascii", o.auth_path.empty() || o.sasl ? "no" : o.auth_path);
   out->Line("item_size_max", o.item_bytes_max);
   out->Line("maxconns_fast", "yes");
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/check.h"
 #include "base/clock.h"
 #include "cache/entry.h"
 #include "pipeline/reply_of.h"
@@ -52,15 +53,15 @@ Worker::Worker(cache::Store* store, Front* front, const WorkerOptions& options,
 }
 
 void Worker::OnOpen(net::Connection& connection) {
-  auto peer = std::make_unique<Peer>();
-  if (connection.listener_index() < options_.dialects.size())
-    peer->dialect = options_.dialects[connection.listener_index()];
+  WEFT_CHECK(connection.listener_index() < options_.terms.size());
+  auto peer = std::make_unique<Peer>(options_.terms[connection.listener_index()]);
   connection.state = peer.release();  // OnClose takes it back
 }
 
 void Worker::OnClose(net::Connection& connection) {
   if (held_.erase(connection.id()) != 0) disk_.pool->Forget(connection.id(), &mailbox_);
   ForgetConnection(connection);
+  std::erase(refused_, &connection);
   Peer& peer = PeerOf(connection);
   rewrites_.Forget(&peer.rewrites);
   heavy_.Forget(&peer.heavy);
@@ -69,6 +70,7 @@ void Worker::OnClose(net::Connection& connection) {
 }
 
 void Worker::OnTick() {
+  if (!refused_.empty()) AnswerLate();
   FlushIfDue();
   ResumeLanded();
   store_->Maintain(*session_, 1);
@@ -76,6 +78,7 @@ void Worker::OnTick() {
 
 // Answers have come: their connections go on.
 void Worker::OnWake() {
+  if (options_.number == 0) front_->RunErrands();
   ResumeLanded();
   for (tier::Mailbox::Letter& letter : mailbox_.Take()) {
     const auto held = held_.find(letter.id);
@@ -220,6 +223,8 @@ void Worker::Settle(Source* source) {
   switch (source->entering.exhausted) {
     case protocol::Exhausted::kClose: peer.closing = true; return connection.CloseAfterFlush();
     case protocol::Exhausted::kBatchFull: return;  // OnBatch sees to what is left
+    case protocol::Exhausted::kLogin:
+      return source->refused ? DelayAnswer(connection) : connection.HasMore();
     case protocol::Exhausted::kInput:
       // Also 0: a batch that landed in this turn may have asked for bytes that are here by now.
       connection.ExpectBytes(source->entering.needed_bytes);
@@ -366,8 +371,14 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   }
   protocol::CountRefused(request.refused, &counters_);
   const uint64_t start_ns = IsHeavy(request.kind) ? base::NowNs() : 0;
-  AnswerOther(request, session);
+  if (request.kind == RequestKind::kLogin) {
+    Login(request, &work_->sources[batch.source(i)]);
+  } else {
+    AnswerOther(request, session);
+  }
   if (request.binary) other_text_ = protocol::BinaryFromText(request, other_text_);
+  if (work_->sources[batch.source(i)].refused)
+    PeerOf(*source.connection).late_answer = std::exchange(other_text_, {});
   if (start_ns != 0) heavy_.Ran(&PeerOf(*source.connection).heavy, base::NowNs() - start_ns);
   TakeRoomOfText(batch, i);
 }

@@ -44,6 +44,10 @@ class Front {
   virtual bool FlushAllowed() const = 0;
   virtual void SetVerbosity(uint32_t level) = 0;
   virtual void Shutdown(bool graceful) = 0;
+  // Whether these may enter. Any thread.
+  virtual bool Admits(std::string_view user, std::string_view password) const = 0;
+  // Does what signals have asked for. Called often, by one worker.
+  virtual void RunErrands() = 0;
 };
 
 // Fewer queries are done sooner by the CPU than a device begins with them.
@@ -53,7 +57,7 @@ struct WorkerOptions {
   uint32_t item_bytes_max = 1u << 20;
   uint32_t start_s = 0;
   bool shutdown_enabled = false;
-  std::vector<protocol::Dialect> dialects;  // by listener; of those behind its end: any
+  std::vector<protocol::Terms> terms;  // by listener: of each that has connections
   size_t output_high_bytes = size_t{1} << 20;
   // The plan of batches that have `device_batch_min` queries or more; one stage: of all.
   pipeline::Plan plan = pipeline::Plan::OneStageCpu();
@@ -107,14 +111,18 @@ class Worker final : public net::Handler, private pipeline::Sink {
   struct Work;
   // What stays with a connection between batches.
   struct Peer : protocol::Conversation {
+    using Conversation::Conversation;
     std::unique_ptr<tier::Lookup> answers;  // to its lookups on disk
     uint32_t vain_rounds = 0;               // times in a row that these were out of date
     uint64_t lookups_finish = 0;            // tier::LookupPool::Ask
     Work* under_way = nullptr;              // its batch on a device
 
-    bool closing = false;   // nothing more is written to it
-    bool stopped = false;   // in this turn: the rest of its input comes later
-    size_t kept_bytes = 0;  // of `answers`, kept beyond a turn
+    uint32_t refusals = 0;    // times that it failed to log in
+    std::string late_answer;  // to the last of them, which waits
+    uint64_t answer_ms = 0;   // on the loop's clock: when it is sent
+    bool closing = false;     // nothing more is written to it
+    bool stopped = false;     // in this turn: the rest of its input comes later
+    size_t kept_bytes = 0;    // of `answers`, kept beyond a turn
     TurnTickets::Mark heavy;
     TurnTickets::Mark rewrites;
   };
@@ -123,6 +131,9 @@ class Worker final : public net::Handler, private pipeline::Sink {
   // Of a turn, for commands about the server, and for bytes of long items that are written again.
   static constexpr uint64_t kTurnHeavyNsMax = 1'000'000;
   static constexpr uint64_t kTurnRewrittenBytesMax = uint64_t{32} << 20;
+  // Whoever guesses passwords on one connection gets so many answers, each so late.
+  static constexpr uint32_t kRefusalsMax = 3;
+  static constexpr uint64_t kRefusalMs = 100;
   // For replies of a source of a batch that goes to a device, or may wait for the disk, where there
   // is so much: a device does not ask, and no more is brought from disk than there is room for.
   static constexpr size_t kRoomAheadBytes = size_t{256} << 10;
@@ -143,6 +154,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     protocol::Entered* stopped = nullptr;
     uint32_t keys_done = 0;  // of that record, in this batch
     bool gives_way = false;  // it was stopped for what others rewrite
+    bool refused = false;    // it failed to log in
     bool close = false;
   };
 
@@ -199,6 +211,10 @@ class Worker final : public net::Handler, private pipeline::Sink {
   static bool IsHeavy(protocol::RequestKind kind);
   void TakeRoomOfText(pipeline::Batch& batch, uint32_t i);
   void AnswerOther(const protocol::Request& request, cache::Session& session);
+  // worker_login.cc
+  void Login(const protocol::Request& request, Source* source);
+  void DelayAnswer(net::Connection& connection);
+  void AnswerLate();
 
   // Constant after construction.
   cache::Store* const store_;
@@ -230,6 +246,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
   std::string other_text_;     // answer to the query of kind kOther at work
   std::unordered_map<uint64_t, net::Connection*> held_;  // by id: those that wait for the disk
+  std::vector<net::Connection*> refused_;                // that wait for the answer to a login
 
   // Provides its own synchronisation.
   tier::Mailbox mailbox_;

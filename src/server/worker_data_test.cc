@@ -32,8 +32,8 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
     auto pool = tier::LookupPool::Open(tier_.get(), 2);
     ASSERT_TRUE(pool.has_value()) << pool.error().ToString();
     pool_ = std::move(*pool);
-    worker_ =
-        std::move(Worker::Create(store_.get(), &front_, {}, {tier_.get(), pool_.get()}).value());
+    worker_ = std::move(
+        Worker::Create(store_.get(), &front_, OpenToAll(), {tier_.get(), pool_.get()}).value());
     auto listeners = net::Listener::OpenTcp({"127.0.0.1", 0}, {});
     ASSERT_TRUE(listeners);
     listeners_ = std::move(*listeners);

@@ -25,6 +25,10 @@ class PlainFront final : public Front {
   bool FlushAllowed() const override { return true; }
   void SetVerbosity(uint32_t) override {}
   void Shutdown(bool) override {}
+  bool Admits(std::string_view user, std::string_view password) const override {
+    return user == "user" && password == "right";
+  }
+  void RunErrands() override {}
 };
 
 // What comes from `peer` up to `end`, which is the last of it; less where nothing more comes.
@@ -39,19 +43,26 @@ inline std::string Ask(net::Peer& peer, std::string_view request, std::string_vi
   return answer;
 }
 
+// What the one listener of a test promises: nobody is asked who he is.
+inline WorkerOptions OpenToAll(WorkerOptions options = {}) {
+  if (options.terms.empty()) options.terms = {{protocol::Dialect::kAny, protocol::Gate::kOpen}};
+  return options;
+}
+
 class WorkerServer {
  public:
   // Clients may connect and send from now on; nothing is taken before Start.
   explicit WorkerServer(const WorkerOptions& options = {}, CacheOptions store = {})
       : store_(cache::OpenStore(store)),
-        worker_(std::move(Worker::Create(store_.get(), &front_, options).value())),
+        worker_(std::move(Worker::Create(store_.get(), &front_, OpenToAll(options)).value())),
         listeners_(std::move(net::Listener::OpenTcp({"127.0.0.1", 0}, {}).value())) {}
   ~WorkerServer() { Stop(); }
 
-  void Start(net::EventLoop::Kind kind = net::EventLoop::Kind::kEpoll,
-             net::Rooms* rooms = nullptr) {
+  void Start(net::EventLoop::Kind kind = net::EventLoop::Kind::kEpoll, net::Rooms* rooms = nullptr,
+             uint64_t (*clock_ms)() = nullptr) {
     net::LoopOptions options;
     options.rooms = rooms;
+    options.clock_ms = clock_ms;
     options.listeners.push_back(listeners_.front().get());
     loop_ = std::move(net::EventLoop::Create(kind, options, worker_.get()).value());
     worker_->RunsOn(loop_.get());

@@ -1,0 +1,96 @@
+// Whoever must log in: nothing else is carried out before, and guesses are slow and few.
+#include <gtest/gtest.h>
+
+#include "server/worker_test_kit.h"
+
+namespace weft::server {
+namespace {
+
+const std::string kRight = "set k 0 0 10\r\nuser right\r\n";
+const std::string kWrong = "set k 0 0 10\r\nuser wrong\r\n";
+constexpr std::string_view kFailure = "CLIENT_ERROR authentication failure\r\n";
+
+WorkerOptions WithToken() {
+  WorkerOptions options;
+  options.terms = {{protocol::Dialect::kAny, protocol::Gate::kToken}};
+  return options;
+}
+
+class WorkerLoginTest : public net::LoopTest {
+ protected:
+  void SetUp() override {
+    net::LoopTest::SetUp();
+    if (!IsSkipped()) server_.Start(GetParam(), nullptr, net::StillClock);
+  }
+  // Lets the clock go on by less than a failed login costs, or by more.
+  void Pass(uint64_t ms) {
+    net::test_clock_ms += ms;
+    server_.loop().Wake();
+  }
+  uint64_t Failures() { return server_.worker().counters().auth_errors.value(); }
+  // Fails to log in once more. The answer comes when the clock goes on.
+  std::string Fail(net::Peer& peer) {
+    const uint64_t before = Failures();
+    EXPECT_TRUE(peer.Send(kWrong));
+    EXPECT_TRUE(net::Eventually([&] { return Failures() == before + 1; }));
+    Pass(50);
+    net::Peer other(server_.address());  // is served meanwhile
+    EXPECT_EQ(Ask(other, kRight, "\r\n"), "STORED\r\n");
+    pollfd wait{peer.fd(), POLLIN, 0};
+    EXPECT_EQ(poll(&wait, 1, 0), 0) << "answered at once";
+    Pass(200);
+    return peer.Receive(kFailure.size());
+  }
+  WorkerServer server_{WithToken()};
+};
+INSTANTIATE_TEST_SUITE_P(Kinds, WorkerLoginTest,
+                         testing::Values(net::EventLoop::Kind::kEpoll,
+                                         net::EventLoop::Kind::kUring),
+                         net::KindName);
+
+TEST_P(WorkerLoginTest, CommandsRunOnceTheClientHasEntered) {
+  net::Peer peer(server_.address());
+  EXPECT_EQ(Ask(peer, "get a\r\n" + kRight + "set a 0 0 1\r\n1\r\nget a\r\n", "END\r\n"),
+            "CLIENT_ERROR unauthenticated\r\nSTORED\r\nSTORED\r\nVALUE a 0 1\r\n1\r\nEND\r\n");
+  EXPECT_EQ(server_.worker().counters().auth_cmds.value(), 1u);
+  EXPECT_EQ(server_.worker().counters().auth_errors.value(), 0u);
+  EXPECT_EQ(server_.worker().counters().cmd_set.value(), 1u);
+  net::Peer other(server_.address());  // each connection for itself
+  EXPECT_EQ(Ask(other, "get a\r\n", "\r\n"), "CLIENT_ERROR unauthenticated\r\n");
+}
+
+TEST_P(WorkerLoginTest, ATokenMayComeInPieces) {
+  net::Peer peer(server_.address());
+  for (const char byte : kRight.substr(0, kRight.size() - 1)) {
+    ASSERT_TRUE(peer.Send({&byte, 1}));
+    usleep(100);
+  }
+  EXPECT_EQ(Ask(peer, "\n", "\r\n"), "STORED\r\n");
+}
+
+TEST_P(WorkerLoginTest, AThirdFailureEndsTheConnection) {
+  net::Peer peer(server_.address());
+  EXPECT_EQ(Fail(peer), kFailure);
+  EXPECT_EQ(Ask(peer, "get a\r\n", "\r\n"), "CLIENT_ERROR unauthenticated\r\n");
+  EXPECT_EQ(Fail(peer), kFailure);
+  // What lies behind a wrong token waits for the answer, and then it is too late.
+  EXPECT_TRUE(peer.Send(kWrong + kRight));
+  EXPECT_TRUE(net::Eventually([&] { return Failures() == 3; }));
+  Pass(200);
+  EXPECT_EQ(peer.Receive(10'000), kFailure);
+  EXPECT_EQ(server_.worker().counters().auth_cmds.value(), 5u);
+}
+
+TEST_P(WorkerLoginTest, WhoeverWaitsForAnAnswerMayLeave) {
+  for (int i = 0; i < 20; ++i) {
+    net::Peer peer(server_.address());
+    ASSERT_TRUE(peer.Send(kWrong));
+    if (i % 2 == 0) peer.Reset();
+  }
+  Pass(200);
+  net::Peer peer(server_.address());
+  EXPECT_EQ(Ask(peer, kRight, "\r\n"), "STORED\r\n");
+}
+
+}  // namespace
+}  // namespace weft::server
