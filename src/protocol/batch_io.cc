@@ -216,7 +216,7 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     request.keys = {};
     const uint64_t swallow_bytes = request.swallow_bytes;
     const bool close = request.close;
-    const bool is_login = request.kind == RequestKind::kLogin;
+    const bool waits = request.kind == RequestKind::kLogin || request.kind == RequestKind::kDump;
     if (IsPlainRead(request)) entered->ShareLast();
     if (!fitted) {
       entering.exhausted = Exhausted::kBatchFull;
@@ -224,8 +224,8 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     }
     entering.parsed_bytes = record.end;
     const uint64_t rest = input.size() - record.end;
-    if (is_login) {
-      entering.exhausted = Exhausted::kLogin;
+    if (waits) {
+      entering.exhausted = Exhausted::kWaits;
       return entering;
     }
     if (swallow_bytes > rest || close) {

@@ -106,7 +106,7 @@ enum class Exhausted : uint8_t {
   kInput,      // every complete request of the input is in the batch
   kBatchFull,  // there is more in the input
   kClose,      // the client is not speaking the protocol: answer what came before, then close
-  kLogin,      // the last request asks to enter: what is behind it waits for the answer
+  kWaits,      // what is behind the last request waits until that is answered
 };
 
 // Where one connection's input stands after Enter.

@@ -49,7 +49,7 @@ TEST_F(GateTest, WhoeverMustEnterSpeaksTheGatesProtocol) {
 TEST_F(GateTest, WhatIsBehindATokenWaitsForTheAnswer) {
   const std::string token = "set any 1 2 11\r\nuser secret\r\n";
   const Entering entering = Send(Gate::kToken, "get a\r\n" + token + "get b\r\n");
-  EXPECT_EQ(entering.exhausted, Exhausted::kLogin);
+  EXPECT_EQ(entering.exhausted, Exhausted::kWaits);
   EXPECT_EQ(entering.parsed_bytes, 7 + token.size());
   ASSERT_EQ(batch_.size(), 2u);
   EXPECT_EQ(RequestOf(0).kind, RequestKind::kText);
@@ -130,7 +130,7 @@ TEST_F(GateTest, BeforeALogInOneOpcodeOfTheOthersIsServed) {
       case Opcode::kSaslList: EXPECT_EQ(request.text, "PLAIN"); break;
       case Opcode::kSaslAuth:
         EXPECT_EQ(request.kind, RequestKind::kLogin);
-        EXPECT_EQ(entering.exhausted, Exhausted::kLogin);
+        EXPECT_EQ(entering.exhausted, Exhausted::kWaits);
         break;
       default:
         EXPECT_EQ(request.kind, RequestKind::kText);

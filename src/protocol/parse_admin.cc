@@ -1,5 +1,6 @@
 // Commands about the server. Those about slab classes, LRU queues and their threads, which this
 // store does not have, are checked as memcached checks them and change nothing.
+#include <algorithm>
 #include <cstdlib>
 
 #include "protocol/parse_internal.h"
@@ -173,8 +174,31 @@ bool IsClassList(std::string_view list) {
   return true;
 }
 
+// Everything is of class 1; of other classes there is nothing to list.
+bool NamesClassOne(std::string_view list) {
+  while (!list.empty()) {
+    const size_t comma = std::min(list.find(','), list.size());
+    if (list.substr(0, comma) == "1") return true;
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return false;
+}
+
+ParseResult ParseDump(const Line& line, bool mg, std::string_view classes, Request* request) {
+  const bool is_all = classes == "all" || classes == "hash";
+  if (!is_all && !IsClassList(classes)) return Text(line, kBadClass, request);
+  const bool is_empty = !is_all && !NamesClassOne(classes);
+  const DumpForm form = mg ? DumpForm::kMg : DumpForm::kMeta;
+  request->kind = RequestKind::kDump;
+  request->return_value = mg;
+  request->number = static_cast<uint32_t>(is_empty ? DumpForm::kEmpty : form);
+  return Done(line.bytes);
+}
+
 ParseResult ParseLruCrawler(const Line& line, Request* request) {
   const Words words = Split(line);
+  if (words.count == 2 && (words[0] == "metadump" || words[0] == "mgdump"))
+    return ParseDump(line, words[0] == "mgdump", words[1], request);
   std::string_view text = kUnknownCommand;
   uint32_t number = 0;
   if (words.count == 1 && (words[0] == "enable" || words[0] == "disable")) {

@@ -44,7 +44,14 @@ enum class RequestKind : uint8_t {
   kVersion,      // the reply needs the server's version
   kQuit,         // `close` is set; no reply
   kShutdown,     // `graceful` or not; no reply
+  kDump,         // lines of all keys, in the form that `number` names (DumpForm)
   kLogin,        // whether `command.value` names somebody who may enter (protocol/gate.h)
+};
+
+enum class DumpForm : uint32_t {
+  kMeta,   // lru_crawler metadump
+  kMg,     // lru_crawler mgdump
+  kEmpty,  // metadump of classes that nothing lies in
 };
 
 // A store whose value is dropped, with kText.

@@ -76,6 +76,9 @@ class Server final : private Front {
   bool FlushAllowed() const override { return options_.allow_flush_all; }
   void SetVerbosity(uint32_t level) override;
   void Shutdown(bool graceful) override;
+  bool DumpAllowed() const override { return options_.allow_dump; }
+  bool BeginDump() override { return !dumps_.exchange(true); }
+  void EndDump() override { dumps_.store(false); }
   bool Admits(std::string_view user, std::string_view password) const override
       WEFT_EXCLUDES(passwords_mutex_);
   void RunErrands() override;
@@ -109,6 +112,7 @@ class Server final : private Front {
   mutable base::Mutex passwords_mutex_;
   std::shared_ptr<const PasswordFile> passwords_ WEFT_GUARDED_BY(passwords_mutex_);
   std::atomic<bool> reload_asked_{false};
+  std::atomic<bool> dumps_{false};
   std::atomic<int> verbosity_;
   std::atomic<bool> detail_enabled_;
 };

@@ -221,6 +221,9 @@ class FuzzServer final : private Front {
   void SetVerbosity(uint32_t) override {}
   bool Admits(std::string_view, std::string_view) const override { return false; }
   void RunErrands() override {}
+  bool DumpAllowed() const override { return true; }
+  bool BeginDump() override { return true; }
+  void EndDump() override {}
   void Shutdown(bool) override {}  // the next input needs the server
 
   std::unique_ptr<cache::Store> store_;

@@ -23,9 +23,10 @@ std::string_view NextWord(std::string_view* text) {
   return word;
 }
 
-// Keys are not kept by class, so a dump of any class that memcached knows is empty.
-std::string CachedumpText(std::string_view arguments, const ServerOptions& options) {
-  constexpr uint32_t kClassMax = 63;
+constexpr uint32_t kClassMax = 63;
+
+// Without the keys, which whoever has a session adds (CachedumpLimit).
+std::string CachedumpAnswer(std::string_view arguments, const ServerOptions& options) {
   if (!options.allow_dump) return "CLIENT_ERROR stats cachedump not allowed\r\n";
   const std::string_view slab_class = NextWord(&arguments);
   const std::string_view limit = NextWord(&arguments);
@@ -35,7 +36,7 @@ std::string CachedumpText(std::string_view arguments, const ServerOptions& optio
     return "CLIENT_ERROR bad command line format\r\n";
   }
   if (class_number > kClassMax) return "CLIENT_ERROR Illegal slab id\r\n";
-  return "END\r\n";
+  return std::string(kEmptyReport);
 }
 
 std::string DetailText(std::string_view arguments) {
@@ -56,6 +57,13 @@ StatsAction StatsActionOf(std::string_view arguments) {
   return what == "off" ? StatsAction::kDetailOff : StatsAction::kNone;
 }
 
+bool CachedumpLimit(std::string_view arguments, uint32_t* limit) {
+  uint32_t class_number = 0;
+  return NextWord(&arguments) == "cachedump" &&
+         base::ParseNumber(NextWord(&arguments), &class_number) && class_number == 1 &&
+         base::ParseNumber(NextWord(&arguments), limit);
+}
+
 bool StatsNeedsConnections(std::string_view arguments) { return NextWord(&arguments) == "conns"; }
 
 std::string StatsText(std::string_view arguments, const ServerSnapshot& snapshot,
@@ -70,7 +78,7 @@ std::string StatsText(std::string_view arguments, const ServerSnapshot& snapshot
   if (report == "data") return DataStats(snapshot, options);
   if (report == "reset") return "RESET\r\n";
   if (report == "detail") return DetailText(arguments);
-  if (report == "cachedump") return CachedumpText(arguments, options);
+  if (report == "cachedump") return CachedumpAnswer(arguments, options);
   if (report == "sizes") return "STAT sizes_status disabled\r\nEND\r\n";
   // memcached ends these two without END. Sizes are not collected, so they stay disabled.
   if (report == "sizes_enable" || report == "sizes_disable") {

@@ -151,6 +151,13 @@ struct ServerSnapshot {
 enum class StatsAction : uint8_t { kNone, kReset, kDetailOn, kDetailOff };
 StatsAction StatsActionOf(std::string_view arguments);
 
+// The report without a line.
+inline constexpr std::string_view kEmptyReport = "END\r\n";
+
+// Whether a report is `stats cachedump` of the class that everything is of; then also how many
+// keys are asked for, 0: all.
+bool CachedumpLimit(std::string_view arguments, uint32_t* limit);
+
 // Whether the report wants ServerSnapshot::listeners and connections, which cost a lock each loop.
 bool StatsNeedsConnections(std::string_view arguments);
 

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "cache/entry.h"
 #include "pipeline/reply_of.h"
+#include "server/stats.h"
 
 namespace weft::server {
 
@@ -63,6 +64,7 @@ void Worker::OnClose(net::Connection& connection) {
   ForgetConnection(connection);
   std::erase(refused_, &connection);
   Peer& peer = PeerOf(connection);
+  if (peer.dump != nullptr) EndDump(&peer);
   rewrites_.Forget(&peer.rewrites);
   heavy_.Forget(&peer.heavy);
   DropAnswers(&peer);
@@ -95,6 +97,7 @@ void Worker::OnWake() {
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
   if (turn_begins_) BeginTurn();
+  if (dumps_ != 0) ready = GoOnWithDumps(ready);
   if (runner_ != nullptr) ready = AnswerLanded(ready);
   uint32_t in_a_row = 0;  // batches that the first of `ready` has filled
   while (!ready.empty()) {
@@ -218,12 +221,14 @@ void Worker::Settle(Source* source) {
     done_bytes =
         protocol::ComeBack(work_->entered, last, last.keys_entered, connection.readable(), &peer);
   }
+  // The end of the line that asked for a list stays until that is out: the loop comes again for it.
+  if (peer.dump != nullptr) done_bytes--;
   connection.Consume(done_bytes);
   if (source->entering.swallow_bytes != 0) connection.Swallow(source->entering.swallow_bytes);
   switch (source->entering.exhausted) {
     case protocol::Exhausted::kClose: peer.closing = true; return connection.CloseAfterFlush();
     case protocol::Exhausted::kBatchFull: return;  // OnBatch sees to what is left
-    case protocol::Exhausted::kLogin:
+    case protocol::Exhausted::kWaits:
       return source->refused ? DelayAnswer(connection) : connection.HasMore();
     case protocol::Exhausted::kInput:
       // Also 0: a batch that landed in this turn may have asked for bytes that are here by now.
@@ -373,6 +378,8 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   const uint64_t start_ns = IsHeavy(request.kind) ? base::NowNs() : 0;
   if (request.kind == RequestKind::kLogin) {
     Login(request, &work_->sources[batch.source(i)]);
+  } else if (request.kind == RequestKind::kDump) {
+    BeginDump(request, &PeerOf(*source.connection));
   } else {
     AnswerOther(request, session);
   }
@@ -392,13 +399,21 @@ void Worker::FlushAll(const Request& request, cache::Session& session) {
   if (!status.ok()) other_text_ = protocol::kIoErrorText;
 }
 
+void Worker::AnswerStats(std::string_view arguments, const cache::Session& session) {
+  other_text_ = front_->Stats(arguments);
+  // The keys are the store's, to which the front has no session.
+  uint32_t limit = 0;
+  if (other_text_ == kEmptyReport && CachedumpLimit(arguments, &limit))
+    other_text_ = CachedumpText(session, limit);
+}
+
 void Worker::AnswerOther(const Request& request, cache::Session& session) {
   switch (request.kind) {
     case RequestKind::kText: other_text_ = request.text; return;
     case RequestKind::kVersion:
       other_text_ = "VERSION " + std::string(front_->Version()) + "\r\n";
       return;
-    case RequestKind::kStats: other_text_ = front_->Stats(request.arguments); return;
+    case RequestKind::kStats: return AnswerStats(request.arguments, session);
     case RequestKind::kFlushAll:
       counters_.cmd_flush.Add(1);
       if (!request.text.empty()) {

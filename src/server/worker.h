@@ -29,6 +29,7 @@
 #include "pipeline/plan_runner.h"
 #include "planner/planner.h"
 #include "protocol/batch_io.h"
+#include "server/key_dump.h"
 #include "server/turn_tickets.h"
 #include "tier/lookup_pool.h"
 #include "tier/mailbox.h"
@@ -44,6 +45,10 @@ class Front {
   virtual bool FlushAllowed() const = 0;
   virtual void SetVerbosity(uint32_t level) = 0;
   virtual void Shutdown(bool graceful) = 0;
+  // Whether keys may be listed; and the one list that there may be at a time. Any thread.
+  virtual bool DumpAllowed() const = 0;
+  virtual bool BeginDump() = 0;
+  virtual void EndDump() = 0;
   // Whether these may enter. Any thread.
   virtual bool Admits(std::string_view user, std::string_view password) const = 0;
   // Does what signals have asked for. Called often, by one worker.
@@ -117,12 +122,13 @@ class Worker final : public net::Handler, private pipeline::Sink {
     uint64_t lookups_finish = 0;            // tier::LookupPool::Ask
     Work* under_way = nullptr;              // its batch on a device
 
-    uint32_t refusals = 0;    // times that it failed to log in
-    std::string late_answer;  // to the last of them, which waits
-    uint64_t answer_ms = 0;   // on the loop's clock: when it is sent
-    bool closing = false;     // nothing more is written to it
-    bool stopped = false;     // in this turn: the rest of its input comes later
-    size_t kept_bytes = 0;    // of `answers`, kept beyond a turn
+    std::unique_ptr<KeyDump> dump;  // the list of keys that it is being sent
+    uint32_t refusals = 0;          // times that it failed to log in
+    std::string late_answer;        // to the last of them, which waits
+    uint64_t answer_ms = 0;         // on the loop's clock: when it is sent
+    bool closing = false;           // nothing more is written to it
+    bool stopped = false;           // in this turn: the rest of its input comes later
+    size_t kept_bytes = 0;          // of `answers`, kept beyond a turn
     TurnTickets::Mark heavy;
     TurnTickets::Mark rewrites;
   };
@@ -131,6 +137,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   // Of a turn, for commands about the server, and for bytes of long items that are written again.
   static constexpr uint64_t kTurnHeavyNsMax = 1'000'000;
   static constexpr uint64_t kTurnRewrittenBytesMax = uint64_t{32} << 20;
+  // Steps of a list of keys in a turn: some 500 keys.
+  static constexpr uint32_t kDumpStepsATurn = 8;
   // Whoever guesses passwords on one connection gets so many answers, each so late.
   static constexpr uint32_t kRefusalsMax = 3;
   static constexpr uint64_t kRefusalMs = 100;
@@ -211,6 +219,12 @@ class Worker final : public net::Handler, private pipeline::Sink {
   static bool IsHeavy(protocol::RequestKind kind);
   void TakeRoomOfText(pipeline::Batch& batch, uint32_t i);
   void AnswerOther(const protocol::Request& request, cache::Session& session);
+  void AnswerStats(std::string_view arguments, const cache::Session& session);
+  // worker_dump.cc
+  void BeginDump(const protocol::Request& request, Peer* peer);
+  void GoOnWithDump(net::Connection& connection);
+  void EndDump(Peer* peer);
+  std::span<net::Connection* const> GoOnWithDumps(std::span<net::Connection* const> ready);
   // worker_login.cc
   void Login(const protocol::Request& request, Source* source);
   void DelayAnswer(net::Connection& connection);
@@ -234,11 +248,12 @@ class Worker final : public net::Handler, private pipeline::Sink {
   uint64_t decision_ = 0;  // of the planner's, that is followed
   bool is_device_lost_ = false;
   pipeline::Batch batch_;
-  Work own_;                             // of the one-stage plan, within a turn
-  Work* work_ = nullptr;                 // being written
-  std::vector<Work> works_;              // by run
-  std::vector<net::Connection*> fresh_;  // scratch: ready ones without a batch under way
-  bool turn_begins_ = true;              // of the loop: it may bring several batches of connections
+  Work own_;                              // of the one-stage plan, within a turn
+  Work* work_ = nullptr;                  // being written
+  std::vector<Work> works_;               // by run
+  std::vector<net::Connection*> fresh_;   // scratch: ready ones without a batch under way
+  std::vector<net::Connection*> others_;  // scratch: ready ones without a list under way
+  bool turn_begins_ = true;  // of the loop: it may bring several batches of connections
   TurnTickets heavy_{kTurnHeavyNsMax};
   TurnTickets rewrites_{kTurnRewrittenBytesMax, pipeline::CpuStage::kHeavyBytesMin};
   size_t kept_bytes_ = 0;  // of all peers
@@ -246,6 +261,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
   std::string other_text_;     // answer to the query of kind kOther at work
   std::unordered_map<uint64_t, net::Connection*> held_;  // by id: those that wait for the disk
+  uint32_t dumps_ = 0;                                   // lists of keys under way
   std::vector<net::Connection*> refused_;                // that wait for the answer to a login
 
   // Provides its own synchronisation.

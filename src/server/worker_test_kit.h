@@ -29,6 +29,12 @@ class PlainFront final : public Front {
     return user == "user" && password == "right";
   }
   void RunErrands() override {}
+  bool DumpAllowed() const override { return true; }
+  bool BeginDump() override { return !dumps_.exchange(true); }
+  void EndDump() override { dumps_.store(false); }
+
+ private:
+  std::atomic<bool> dumps_{false};
 };
 
 // What comes from `peer` up to `end`, which is the last of it; less where nothing more comes.

@@ -1,0 +1,117 @@
+#include "server/key_dump.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "base/base64.h"
+#include "cache/object_writer.h"
+
+namespace weft::server {
+namespace {
+
+constexpr size_t kCachedumpBytesMax = size_t{2} << 20;
+
+std::string_view KeyView(const task::Object* object) {
+  return {reinterpret_cast<const char*>(task::KeyOf(object)), task::KeyBytes(object->shape)};
+}
+
+char* Append(std::string_view text, char* out) {
+  std::memcpy(out, text.data(), text.size());
+  return out + text.size();
+}
+
+char* AppendNumber(uint64_t number, char* out) { return std::to_chars(out, out + 20, number).ptr; }
+
+// As RFC 3986 escapes what is not unreserved.
+char* AppendUri(std::string_view key, char* out) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  for (const char c : key) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+                       c == '-' || c == '.' || c == '_' || c == '~';
+    if (plain) {
+      *out++ = c;
+    } else {
+      *out++ = '%';
+      *out++ = kDigits[byte >> 4];
+      *out++ = kDigits[byte & 15];
+    }
+  }
+  return out;
+}
+
+// Whether a line of text can hold it as it is.
+bool IsText(std::string_view key) {
+  return std::all_of(key.begin(), key.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte > ' ' && byte != 0x7F;
+  });
+}
+
+bool IsBinary(const task::Object* object) {
+  return (task::LoadRelaxed32(&object->access) & kAccessBinary) != 0;
+}
+
+char* WriteMetaLine(const cache::Session& session, const cache::Walk::Seen& seen, char* out) {
+  const task::Object* const object = seen.object;
+  const uint32_t access = task::LoadRelaxed32(&object->access);
+  const uint32_t expiry = task::ExpiryOf(object);
+  const uint32_t now_s = session.now_s();
+  out = AppendUri(KeyView(object), Append("key=", out));
+  out = Append(" exp=", out);
+  out = expiry == cache::kNeverExpires ? Append("-1", out) : AppendNumber(expiry, out);
+  const uint32_t idle_s = std::min(now_s, task::SecondsSinceAccess(access, now_s));
+  out = AppendNumber(now_s - idle_s, Append(" la=", out));
+  out = AppendNumber(task::CasOf(session.log(), seen.location), Append(" cas=", out));
+  out = Append((access & kAccessFetched) != 0 ? " fetch=yes" : " fetch=no", out);
+  out = AppendNumber(task::StoredBytes(object), Append(" cls=1 size=", out));
+  return Append("\n", out);
+}
+
+char* WriteMgLine(const cache::Walk::Seen& seen, char* out) {
+  const std::string_view key = KeyView(seen.object);
+  out = Append("mg ", out);
+  if (IsText(key) && !IsBinary(seen.object)) return Append("\r\n", Append(key, out));
+  return Append(" b\r\n", base::Base64Encode(key, out));
+}
+
+}  // namespace
+
+char* KeyDump::WriteStep(const cache::Session& session, char* out) {
+  cache::Walk::Step step;
+  if (form_ == protocol::DumpForm::kEmpty || !walk_.Next(session, &step)) {
+    over_ = true;
+    return Append(mg_ ? "EN\r\n" : "END\r\n", out);
+  }
+  for (uint32_t i = 0; i < step.count; ++i) {
+    out = form_ == protocol::DumpForm::kMg ? WriteMgLine(step.seen[i], out)
+                                           : WriteMetaLine(session, step.seen[i], out);
+  }
+  return out;
+}
+
+std::string CachedumpText(const cache::Session& session, uint32_t limit) {
+  std::string text;
+  cache::Walk walk;
+  cache::Walk::Step step;
+  char line[KeyDump::kLineBytesMax];
+  for (uint32_t lines = 0; walk.Next(session, &step);) {
+    for (uint32_t i = 0; i < step.count; ++i) {
+      const task::Object* const object = step.seen[i].object;
+      const std::string_view key = KeyView(object);
+      if (!IsText(key) || IsBinary(object)) continue;
+      char* end = Append(key, Append("ITEM ", line));
+      end = AppendNumber(task::ValueBytes(object), Append(" [", end));
+      end = AppendNumber(task::ExpiryOf(object), Append(" b; ", end));
+      end = Append(" s]\r\n", end);
+      const auto bytes = static_cast<size_t>(end - line);
+      if (text.size() + bytes + 5 > kCachedumpBytesMax) return text.append("END\r\n");
+      text.append(line, bytes);
+      if (++lines == limit) return text.append("END\r\n");
+    }
+  }
+  return text.append("END\r\n");
+}
+
+}  // namespace weft::server
