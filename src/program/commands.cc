@@ -130,4 +130,9 @@ int RunWords(const Words& words) {
   return command == nullptr ? RefuseName(first) : command->run({words.begin() + 1, words.end()});
 }
 
+int RunAs(std::string_view name, const Words& words) {
+  const std::string_view file = name.substr(name.rfind('/') + 1);  // npos + 1 is 0
+  return file == "memcached" ? server::Serve(words) : RunWords(words);
+}
+
 }  // namespace weft::program

@@ -29,4 +29,8 @@ std::string Overview();
 // `COMMAND ... --help`.
 int RunWords(const std::vector<std::string>& words);
 
+// The same of a program that was called by `name`: by a link called memcached it is `weft serve`,
+// so that scripts, charts and monitors find what they look for.
+int RunAs(std::string_view name, const std::vector<std::string>& words);
+
 }  // namespace weft::program

@@ -115,5 +115,14 @@ TEST(Commands, WhatIsWrongWithOneItSaysItself) {
   EXPECT_THAT(answer.err, HasSubstr("weft db: unknown command 'nosuch'"));
 }
 
+TEST(Commands, CalledAsMemcachedItServes) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(RunAs("/usr/local/bin/memcached", {"--help"}), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("weft serve"));
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(RunAs("/usr/bin/weft", {"--help"}), 0);
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("Commands:"));
+}
+
 }  // namespace
 }  // namespace weft::program

@@ -4,5 +4,6 @@
 
 int main(int argc, char** argv) {
   weft::base::StartProgram("weft");
-  return weft::base::EndProgram(weft::program::RunWords({argv + (argc > 0 ? 1 : 0), argv + argc}));
+  return weft::base::EndProgram(
+      weft::program::RunAs(argc > 0 ? argv[0] : "weft", {argv + (argc > 0 ? 1 : 0), argv + argc}));
 }

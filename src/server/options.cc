@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "server/config_file.h"
 #include "server/options_draft.h"
 
 namespace weft::server {
@@ -253,7 +254,9 @@ Result<ParsedOptions> ParseOptions(const std::vector<std::string>& words) {
   CLI::App serve("serve clients of memcached", "weft serve");
   Given given;
   Declare(&serve, &given);
-  std::vector<std::string> reversed(words.rbegin(), words.rend());  // CLI11 asks for that
+  auto all = WithConfigFiles(words);
+  if (!all) return all.error();
+  std::vector<std::string> reversed(all->rbegin(), all->rend());  // CLI11 asks for that
   try {
     serve.parse(reversed);
   } catch (const CLI::ParseError& error) {

@@ -240,6 +240,11 @@ constexpr Flag kTable[] = {
        return Status();
      }},
 
+    // Read before the others: server/config_file.h.
+    {kProcess, "--config", "FILE",
+     "flags from FILE, one a line, as in memcached.conf; # begins a comment, and those behind "
+     "--config go before",
+     [](Draft&, std::string_view) { return Status(); }},
     {kProcess, "-t,--threads", "NUM", "number of worker threads (default 4)",
      [](Draft& d, std::string_view v) {
        return TakePositive(v, "Number of threads must be greater than 0", &d.options->threads);

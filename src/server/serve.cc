@@ -14,6 +14,7 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/new_file.h"
+#include "server/notify.h"
 #include "server/options.h"
 #include "server/port_file.h"
 #include "server/process.h"
@@ -109,6 +110,7 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
     Status ready = daemon->Ready(options.verbosity > 0);
     if (!ready.ok()) return ready;
   }
+  NotifyReady();
   Status status = (*server)->Run();
   spdlog::info("stopped");
   return status;
@@ -136,6 +138,7 @@ int ServeAs(ParsedOptions parsed) {
   options.port_path = PortFileOfEnvironment();
   options.sasl_path = PasswordFile::PathOfEnvironment();
   StartLog(options.verbosity);
+  OpenNotify();
   std::unique_ptr<Daemon> daemon;
   if (options.daemonize) {
     auto forked = GoToBackground(&options);

@@ -268,6 +268,7 @@ void Server::Join() {
 }
 
 void Server::Stop() {
+  NotifyStopping();
   for (const auto& loop : loops_) loop->Stop(kGraceMs);
 }
 
@@ -278,7 +279,9 @@ void Server::Reload() {
 
 void Server::RunErrands() {
   if (!reload_asked_.load(std::memory_order_relaxed) || !reload_asked_.exchange(false)) return;
+  NotifyReloading();
   const Status status = ReadPasswords();
+  NotifyReady();
   if (status.ok()) {
     spdlog::info("users and passwords were read again");
   } else {
@@ -316,6 +319,7 @@ bool Server::Admits(std::string_view user, std::string_view password) const {
 }
 
 void Server::Shutdown(bool graceful) {
+  NotifyStopping();
   for (const auto& loop : loops_) loop->Stop(graceful ? kGraceMs : 0);
 }
 

@@ -57,6 +57,7 @@ void Worker::OnOpen(net::Connection& connection) {
   WEFT_CHECK(connection.listener_index() < options_.terms.size());
   auto peer = std::make_unique<Peer>(options_.terms[connection.listener_index()]);
   connection.state = peer.release();  // OnClose takes it back
+  if (Logs()) LogOpened(connection);
 }
 
 void Worker::OnClose(net::Connection& connection) {
@@ -68,6 +69,7 @@ void Worker::OnClose(net::Connection& connection) {
   rewrites_.Forget(&peer.rewrites);
   heavy_.Forget(&peer.heavy);
   DropAnswers(&peer);
+  if (Logs()) LogClosed(connection);
   const std::unique_ptr<Peer> gone(&peer);
 }
 
@@ -226,7 +228,10 @@ void Worker::Settle(Source* source) {
   connection.Consume(done_bytes);
   if (source->entering.swallow_bytes != 0) connection.Swallow(source->entering.swallow_bytes);
   switch (source->entering.exhausted) {
-    case protocol::Exhausted::kClose: peer.closing = true; return connection.CloseAfterFlush();
+    case protocol::Exhausted::kClose:
+      if (Logs()) LogForeign(connection, peer);
+      peer.closing = true;
+      return connection.CloseAfterFlush();
     case protocol::Exhausted::kBatchFull: return;  // OnBatch sees to what is left
     case protocol::Exhausted::kWaits:
       return source->refused ? DelayAnswer(connection) : connection.HasMore();
@@ -375,6 +380,7 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
     }
   }
   protocol::CountRefused(request.refused, &counters_);
+  if (request.kind == RequestKind::kText && Logs()) LogRefused(*source.connection, request);
   const uint64_t start_ns = IsHeavy(request.kind) ? base::NowNs() : 0;
   if (request.kind == RequestKind::kLogin) {
     Login(request, &work_->sources[batch.source(i)]);

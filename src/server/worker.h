@@ -220,6 +220,12 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void TakeRoomOfText(pipeline::Batch& batch, uint32_t i);
   void AnswerOther(const protocol::Request& request, cache::Session& session);
   void AnswerStats(std::string_view arguments, const cache::Session& session);
+  // worker_log.cc
+  static bool Logs();
+  static void LogOpened(const net::Connection& connection);
+  void LogClosed(const net::Connection& connection) const;
+  static void LogRefused(const net::Connection& connection, const protocol::Request& request);
+  static void LogForeign(const net::Connection& connection, const Peer& peer);
   // worker_dump.cc
   void BeginDump(const protocol::Request& request, Peer* peer);
   void GoOnWithDump(net::Connection& connection);
