@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <map>
+
+#include <fmt/format.h>
 
 #include "base/base64.h"
 #include "cache/object_writer.h"
@@ -10,6 +13,7 @@
 namespace weft::server {
 namespace {
 
+constexpr uint64_t kSizesSampleMin = 16384;  // a millisecond or two
 constexpr size_t kCachedumpBytesMax = size_t{2} << 20;
 
 std::string_view KeyView(const task::Object* object) {
@@ -112,6 +116,25 @@ std::string CachedumpText(const cache::Session& session, uint32_t limit) {
     }
   }
   return text.append("END\r\n");
+}
+
+std::string SizesText(const cache::Session& session, uint64_t items) {
+  std::map<uint32_t, uint64_t> counts;
+  uint64_t seen = 0;
+  cache::Walk walk;
+  cache::Walk::Step step;
+  while (seen < kSizesSampleMin && walk.Next(session, &step)) {
+    for (uint32_t i = 0; i < step.count; ++i)
+      counts[(static_cast<uint32_t>(task::StoredBytes(step.seen[i].object)) + 31) / 32 * 32]++;
+    seen += step.count;
+  }
+  const double scale =
+      walk.is_over() ? 1.0 : static_cast<double>(items) / static_cast<double>(seen);
+  std::string text;
+  for (const auto& [bytes, count] : counts)
+    text +=
+        fmt::format("STAT {} {:.0f}\r\n", bytes, std::max(1.0, static_cast<double>(count) * scale));
+  return text + "END\r\n";
 }
 
 }  // namespace weft::server

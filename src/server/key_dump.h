@@ -38,4 +38,8 @@ class KeyDump {
 // left out. REQUIRES: the session is inside
 std::string CachedumpText(const cache::Session& session, uint32_t limit);
 
+// `stats sizes`: how many items there are of each size, in steps of 32 bytes; of a sample, where
+// there are many. `items`: that there are. REQUIRES: the session is inside
+std::string SizesText(const cache::Session& session, uint64_t items);
+
 }  // namespace weft::server

@@ -45,7 +45,6 @@ struct UnusedSettings {
   std::string growth_factor = "1.25";
   uint64_t chunk_bytes = 48;
   uint64_t requests_per_event = 20;
-  char prefix_delimiter = ':';
   uint64_t napi_ids = 0;
   std::map<std::string, std::string, std::less<>> extended;  // -o suboptions as given
   // Whether memcached would have these; if not, its reports omit their lines.
@@ -108,6 +107,8 @@ struct ServerOptions {
   bool allow_watch = true;
   bool allow_shutdown = false;
   bool detail_enabled = false;  // -D, stats detail on
+  char prefix_delimiter = ':';  // -D
+  bool track_sizes = false;     // -o track_sizes: stats sizes
 
   // The process.
   uint32_t threads = 4;

@@ -64,7 +64,7 @@ constexpr Suboption kSuboptions[] = {
     {"slab_sizes", Argument::kText, kNoSlabs, ""},
     {"slab_chunk_max", Argument::kNumber, kNoSlabs, "slab_chunk_max"},
     {"no_chunked_items", Argument::kNone, kNoSlabs, ""},
-    {"track_sizes", Argument::kNone, "sizes are not counted", ""},
+    {"track_sizes", Argument::kNone, "", ""},
     {"watcher_logbuf_size", Argument::kNumber, kNoWatchers, "watcher_logbuf_size", kKiB},
     {"worker_logbuf_size", Argument::kNumber, kNoWatchers, "worker_logbuf_size", kKiB},
     {"read_buf_mem_limit", Argument::kNumber, "buffers are always bounded", "read_buf_mem_limit",
@@ -186,6 +186,7 @@ Status TakeOne(Draft& draft, std::string_view word) {
   }
   TakeSwitch(name, &draft.options->unused);
   if (name == "hashpower") return TakeHashpower(draft, value);
+  if (name == "track_sizes") draft.options->track_sizes = true;
   if (name == "idle_timeout") base::ParseNumber(value, &draft.options->idle_timeout_s);
   if (name == "hash_algorithm" && value != "jenkins" && value != "murmur3" && value != "xxh3") {
     return BadUsage("Unknown hash_algorithm option (jenkins, murmur3, xxh3)");

@@ -205,6 +205,15 @@ constexpr Flag kTable[] = {
     {kHolding, "-I,--max-item-size", "NUM", "largest item in bytes; suffixes k, m, g (default 1m)",
      TakeItemMax},
 
+    {kClients, "-D", "CHAR",
+     "count commands by what stands before CHAR in their key, for `stats detail dump` (default :, "
+     "and off)",
+     [](Draft& d, std::string_view v) {
+       if (v.empty()) return BadUsage("No delimiter specified");
+       d.options->prefix_delimiter = v.front();
+       d.options->detail_enabled = true;
+       return Status();
+     }},
     {kClients, "-Y,--auth-file", "FILE",
      "clients of text must log in: FILE has lines of user:password, and SIGHUP reads it again",
      [](Draft& d, std::string_view v) {
@@ -410,14 +419,6 @@ constexpr Flag kTable[] = {
     {kAccepted, "-L,--enable-largepages", nullptr, "large pages are always requested",
      [](Draft& d, std::string_view) {
        d.NoEffect("-L", "large pages are always requested");
-       return Status();
-     }},
-    {kAccepted, "-D", "CHAR", "nothing is counted by key prefix",
-     [](Draft& d, std::string_view v) {
-       if (v.empty()) return BadUsage("No delimiter specified");
-       d.options->unused.prefix_delimiter = v.front();
-       d.options->detail_enabled = true;
-       d.NoEffect("-D", "nothing is counted by key prefix");
        return Status();
      }},
     {kAccepted, "-R,--max-reqs-per-event", "NUM", "connections share batches evenly without it",

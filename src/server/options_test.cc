@@ -143,7 +143,7 @@ const FlagCase kAccepted[] = {
     {{"-P", "/tmp/w.pid"}}, {{"--pidfile=/tmp/w.pid"}},
     {{"-f", "1.05"}, 1}, {{"--slab-growth-factor=2"}, 1},
     {{"-n", "96"}, 1}, {{"--slab-min-size=96"}, 1},
-    {{"-L"}, 1}, {{"--enable-largepages"}, 1}, {{"-D", ":"}, 1}, {{"-D:"}, 1},
+    {{"-L"}, 1}, {{"--enable-largepages"}, 1}, {{"-D", ":"}}, {{"-D:"}},
     {{"-t", "2"}}, {{"--threads=2"}}, {{"-R", "40"}, 1}, {{"--max-reqs-per-event=40"}, 1},
     {{"-C"}, 1}, {{"--disable-cas"}, 1}, {{"-b", "64"}}, {{"--listen-backlog=64"}},
     {{"-B", "ascii"}}, {{"-B", "auto"}}, {{"-B", "binary"}}, {{"--protocol=ascii"}},

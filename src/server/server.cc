@@ -215,6 +215,7 @@ Status Server::OpenWorker(uint32_t number) {
   worker.item_bytes_max = static_cast<uint32_t>(options_.item_bytes_max);
   worker.start_s = base::NowSeconds();
   worker.shutdown_enabled = options_.allow_shutdown;
+  worker.prefix_delimiter = options_.prefix_delimiter;
   for (const Door& door : doors_) worker.terms.push_back(door.terms);
   worker.output_high_bytes = loop.output_high_bytes;
   worker.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu());
@@ -337,8 +338,17 @@ std::vector<net::SocketAddress> Server::Addresses() const {
 std::string Server::Stats(std::string_view arguments) {
   const ServerSnapshot now = Snapshot(StatsNeedsConnections(arguments));
   switch (StatsActionOf(arguments)) {
-    case StatsAction::kReset: baseline_.Reset(now); break;
-    case StatsAction::kDetailOn: detail_enabled_ = true; break;
+    case StatsAction::kReset:
+      baseline_.Reset(now);
+      for (const auto& worker : workers_) worker->prefixes().Clear();
+      break;
+    case StatsAction::kDetailDump: {
+      if (!options_.allow_dump) break;
+      PrefixCounts sum(options_.prefix_delimiter);
+      for (const auto& worker : workers_) worker->prefixes().AddTo(&sum);
+      return sum.ToText();
+    }
+    case StatsAction::kDetailOn: detail_enabled_ = options_.allow_dump; break;
     case StatsAction::kDetailOff: detail_enabled_ = false; break;
     case StatsAction::kNone: break;
   }

@@ -77,6 +77,7 @@ class Server final : private Front {
   void SetVerbosity(uint32_t level) override;
   void Shutdown(bool graceful) override;
   bool DumpAllowed() const override { return options_.allow_dump; }
+  bool CountsByPrefix() const override { return detail_enabled_.load(std::memory_order_relaxed); }
   bool BeginDump() override { return !dumps_.exchange(true); }
   void EndDump() override { dumps_.store(false); }
   bool Admits(std::string_view user, std::string_view password) const override

@@ -222,6 +222,7 @@ class FuzzServer final : private Front {
   bool Admits(std::string_view, std::string_view) const override { return false; }
   void RunErrands() override {}
   bool DumpAllowed() const override { return true; }
+  bool CountsByPrefix() const override { return false; }
   bool BeginDump() override { return true; }
   void EndDump() override {}
   void Shutdown(bool) override {}  // the next input needs the server

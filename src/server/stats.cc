@@ -39,10 +39,12 @@ std::string CachedumpAnswer(std::string_view arguments, const ServerOptions& opt
   return std::string(kEmptyReport);
 }
 
-std::string DetailText(std::string_view arguments) {
+// Without the counts, which the server adds (StatsAction::kDetailDump).
+std::string DetailText(std::string_view arguments, const ServerOptions& options) {
+  if (!options.allow_dump) return "CLIENT_ERROR stats detail not allowed\r\n";
   const std::string_view what = NextWord(&arguments);
   if (what == "on" || what == "off") return "OK\r\n";
-  if (what == "dump") return "END\r\n";  // nothing is collected by prefix
+  if (what == "dump") return std::string(kEmptyReport);
   return std::string(kDetailUsage);
 }
 
@@ -54,6 +56,7 @@ StatsAction StatsActionOf(std::string_view arguments) {
   if (report != "detail") return StatsAction::kNone;
   const std::string_view what = NextWord(&arguments);
   if (what == "on") return StatsAction::kDetailOn;
+  if (what == "dump") return StatsAction::kDetailDump;
   return what == "off" ? StatsAction::kDetailOff : StatsAction::kNone;
 }
 
@@ -63,6 +66,8 @@ bool CachedumpLimit(std::string_view arguments, uint32_t* limit) {
          base::ParseNumber(NextWord(&arguments), &class_number) && class_number == 1 &&
          base::ParseNumber(NextWord(&arguments), limit);
 }
+
+bool WantsSizes(std::string_view arguments) { return NextWord(&arguments) == "sizes"; }
 
 bool StatsNeedsConnections(std::string_view arguments) { return NextWord(&arguments) == "conns"; }
 
@@ -77,12 +82,14 @@ std::string StatsText(std::string_view arguments, const ServerSnapshot& snapshot
   if (report == "pipeline") return PipelineStats(snapshot);
   if (report == "data") return DataStats(snapshot, options);
   if (report == "reset") return "RESET\r\n";
-  if (report == "detail") return DetailText(arguments);
+  if (report == "detail") return DetailText(arguments, options);
   if (report == "cachedump") return CachedumpAnswer(arguments, options);
+  // The sizes are added by whoever has a session (WantsSizes).
+  if (report == "sizes" && options.track_sizes) return std::string(kEmptyReport);
   if (report == "sizes") return "STAT sizes_status disabled\r\nEND\r\n";
-  // memcached ends these two without END. Sizes are not collected, so they stay disabled.
+  // memcached ends these two without END. Sizes are looked at when they are asked for, or never.
   if (report == "sizes_enable" || report == "sizes_disable") {
-    return "STAT sizes_status disabled\r\n";
+    return options.track_sizes ? "STAT sizes_status enabled\r\n" : "STAT sizes_status disabled\r\n";
   }
   if (report == "extstore") return "END\r\n";
   return "ERROR\r\n";

@@ -148,7 +148,7 @@ struct ServerSnapshot {
 };
 
 // What a `stats` command asks the server to do besides answering.
-enum class StatsAction : uint8_t { kNone, kReset, kDetailOn, kDetailOff };
+enum class StatsAction : uint8_t { kNone, kReset, kDetailOn, kDetailOff, kDetailDump };
 StatsAction StatsActionOf(std::string_view arguments);
 
 // The report without a line.
@@ -157,6 +157,9 @@ inline constexpr std::string_view kEmptyReport = "END\r\n";
 // Whether a report is `stats cachedump` of the class that everything is of; then also how many
 // keys are asked for, 0: all.
 bool CachedumpLimit(std::string_view arguments, uint32_t* limit);
+
+// Whether a report is `stats sizes`.
+bool WantsSizes(std::string_view arguments);
 
 // Whether the report wants ServerSnapshot::listeners and connections, which cost a lock each loop.
 bool StatsNeedsConnections(std::string_view arguments);

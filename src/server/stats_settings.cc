@@ -42,7 +42,7 @@ void WriteServing(const ServerSnapshot& s, const ServerOptions& o, StatsWriter* 
   out->Line("chunk_size", o.unused.chunk_bytes);
   out->Line("num_threads", o.threads);
   out->Line("num_threads_per_udp", o.threads);
-  out->Line("stat_key_prefix", std::string_view(&o.unused.prefix_delimiter, 1));
+  out->Line("stat_key_prefix", std::string_view(&o.prefix_delimiter, 1));
   out->Line("detail_enabled", YesNo(s.detail_enabled));
   out->Line("reqs_per_event", o.unused.requests_per_event);
   out->Line("cas_enabled", "yes");
@@ -86,7 +86,7 @@ void WriteMemory(const ServerOptions& o, StatsWriter* out) {
                  {"worker_logbuf_size", "65536"},
                  {"read_buf_mem_limit", "0"}},
                 out);
-  out->Line("track_sizes", "no");
+  out->Line("track_sizes", YesNo(o.track_sizes));
   out->Line("inline_ascii_response", "no");
 }
 

@@ -43,6 +43,7 @@ Worker::Worker(cache::Store* store, Front* front, const WorkerOptions& options,
       options_(options),
       disk_(disk),
       session_(std::move(session)),
+      prefixes_(options.prefix_delimiter),
       turn_(disk.tier == nullptr ? nullptr
                                  : std::make_unique<pipeline::DiskTurn>(disk.tier, store)),
       stage_(store, &times_, turn_.get()),
@@ -305,7 +306,7 @@ void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::
 // write. Returns the first query that it leaves to WriteOne.
 uint32_t Worker::WriteGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
                            const cache::Session& session) {
-  if (batch.kind(begin) != pipeline::QueryKind::kRead) return begin;
+  if (batch.kind(begin) != pipeline::QueryKind::kRead || front_->CountsByPrefix()) return begin;
   Source& source = work_->sources[batch.source(begin)];
   if (source.connection == nullptr || source.close || source.stopped != nullptr) return begin;
   end = batch.DoneEnd(begin, batch.SourceEnd(begin, end));
@@ -358,6 +359,7 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
     protocol::WriteQuery(request, batch.key(i), last_of_batch && entered.whole, entered.failure,
                          reply, *source.connection);
     protocol::CountReply(request, reply, &counters_);
+    if (front_->CountsByPrefix()) prefixes_.Note(request, batch.key(i), reply);
   }
   source.close = request.close;
 }
@@ -411,6 +413,8 @@ void Worker::AnswerStats(std::string_view arguments, const cache::Session& sessi
   uint32_t limit = 0;
   if (other_text_ == kEmptyReport && CachedumpLimit(arguments, &limit))
     other_text_ = CachedumpText(session, limit);
+  if (other_text_ == kEmptyReport && WantsSizes(arguments))
+    other_text_ = SizesText(session, store_->ItemCount());
 }
 
 void Worker::AnswerOther(const Request& request, cache::Session& session) {

@@ -30,6 +30,7 @@
 #include "planner/planner.h"
 #include "protocol/batch_io.h"
 #include "server/key_dump.h"
+#include "server/prefix_counts.h"
 #include "server/turn_tickets.h"
 #include "tier/lookup_pool.h"
 #include "tier/mailbox.h"
@@ -45,8 +46,10 @@ class Front {
   virtual bool FlushAllowed() const = 0;
   virtual void SetVerbosity(uint32_t level) = 0;
   virtual void Shutdown(bool graceful) = 0;
-  // Whether keys may be listed; and the one list that there may be at a time. Any thread.
+  // Whether keys may be listed, and commands are counted by prefix; and the one list that there may
+  // be at a time. Any thread.
   virtual bool DumpAllowed() const = 0;
+  virtual bool CountsByPrefix() const = 0;
   virtual bool BeginDump() = 0;
   virtual void EndDump() = 0;
   // Whether these may enter. Any thread.
@@ -62,6 +65,7 @@ struct WorkerOptions {
   uint32_t item_bytes_max = 1u << 20;
   uint32_t start_s = 0;
   bool shutdown_enabled = false;
+  char prefix_delimiter = ':';
   std::vector<protocol::Terms> terms;  // by listener: of each that has connections
   size_t output_high_bytes = size_t{1} << 20;
   // The plan of batches that have `device_batch_min` queries or more; one stage: of all.
@@ -105,6 +109,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
 
   const protocol::CommandCounters& counters() const { return counters_; }
   const pipeline::TaskTimes& times() const { return times_; }
+  // Of commands, while the front has them counted.
+  PrefixCounts& prefixes() { return prefixes_; }
   // Times a connection had to let others go first.
   const base::Counter& yields() const { return yields_; }
   // Null where no plan can have a device.
@@ -248,6 +254,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   pipeline::TaskTimes times_;
   protocol::CommandCounters counters_;
   base::Counter yields_;
+  PrefixCounts prefixes_;
   std::unique_ptr<pipeline::DiskTurn> turn_;  // null without a durable tier
   pipeline::CpuStage stage_;
   uint32_t device_batch_min_;

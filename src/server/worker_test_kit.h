@@ -30,6 +30,7 @@ class PlainFront final : public Front {
   }
   void RunErrands() override {}
   bool DumpAllowed() const override { return true; }
+  bool CountsByPrefix() const override { return false; }
   bool BeginDump() override { return !dumps_.exchange(true); }
   void EndDump() override { dumps_.store(false); }
 

@@ -160,5 +160,54 @@ def test_cachedump():
         check_equal(client.command(b"stats cachedump 2 3\r\n"), b"END\r\n")
 
 
+def test_detail_counts_as_memcached_counts():
+    if not harness.REFERENCE.exists():
+        raise Skip(f"no memcached at {harness.REFERENCE}")
+    requests = (
+        b"stats detail on\r\nset a:b 0 0 1\r\nx\r\nget a:b\r\nget a:c\r\nget none\r\n"
+        b"delete a:b\r\nset :x 0 0 1\r\n1\r\nget a:b:c q:1\r\nincr a:z 1\r\ntouch a:b 1\r\n"
+        b"mg a:b v\r\nms a:m 1\r\n1\r\nmd a:m\r\nadd a:n 0 0 1\r\n1\r\n"
+        b"append a:n 0 0 1\r\n1\r\ngat 50 a:n\r\ncas a:n 0 0 1 5\r\n1\r\ndelete q:1\r\n"
+        b"stats detail off\r\nget a:b\r\nstats detail dump\r\nmn\r\n")
+    dumps = []
+    for binary in (harness.REFERENCE, harness.subject_binary()):
+        with Server(binary) as server, server.connect() as client:
+            client.send(requests)
+            lines = client.read_until(b"MN\r\n").split(b"\r\n")
+            dumps.append(sorted(line for line in lines if line.startswith(b"PREFIX ")))
+            client.send(b"stats reset\r\nstats detail dump\r\n")
+            check_equal(client.line(), b"RESET\r\n")
+            check_equal(client.line(), b"END\r\n")
+    check_equal(dumps[1], dumps[0])
+    check(len(dumps[0]) == 3, dumps[0])
+    with Server(flags=["-D", "/"]) as server, server.connect() as client:
+        client.set(b"p/1", b"v")
+        client.get(b"p/1")
+        client.send(b"stats detail dump\r\n")
+        check_equal(client.read_until(b"END\r\n"),
+                    b"PREFIX p get 1 hit 1 set 1 del 0\r\nEND\r\n")
+        client.send(bs.packet(bs.NOOP))
+    with Server(flags=["-X"]) as server, server.connect() as client:
+        for word in (b"on", b"off", b"dump"):
+            check_equal(client.command(b"stats detail " + word + b"\r\n"),
+                        b"CLIENT_ERROR stats detail not allowed\r\n")
+
+
+def test_sizes():
+    with Server(flags=["-o", "track_sizes"], memory_mb=128) as server:
+        check_equal(server.stats(b"sizes"), {})
+        with server.connect() as client:
+            for count, size in ((100, 10), (50, 500), (60_000, 100)):
+                client.send(b"".join(b"set %d:%d 0 0 %d noreply\r\n%s\r\n"
+                                     % (size, i, size, b"v" * size) for i in range(count)))
+            client.command(b"mn\r\n")
+        sizes = {int(size): int(count) for size, count in server.stats(b"sizes").items()}
+        check(all(size % 32 == 0 for size in sizes), sizes)
+        largest = max(sizes, key=sizes.get)
+        check(96 < largest <= 160 and abs(sizes[largest] - 60_000) < 3000, sizes)
+    with Server() as server:
+        check_equal(server.stats(b"sizes"), {"sizes_status": "disabled"})
+
+
 if __name__ == "__main__":
     harness.main(globals())
