@@ -42,6 +42,7 @@ bool Walk::Next(const Session& session, Step* step) {
     Collect(session, table, task::MulHigh64(at_, table.bucket_count), end, step);
   }
   at_ = place;
+  step->looked = step->count;
   uint32_t kept = 0;
   for (uint32_t i = 0; i < step->count; ++i) {
     const Seen& seen = step->seen[i];

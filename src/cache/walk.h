@@ -30,6 +30,7 @@ class Walk {
   struct Step {
     Seen seen[kObjectsMax];
     uint32_t count = 0;
+    uint32_t looked = 0;  // at so many objects, with those that have ended
   };
 
   // The next buckets; false: there are none. Objects that have ended are left out, so a step may

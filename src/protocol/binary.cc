@@ -243,8 +243,8 @@ ParseResult ParseSasl(std::string_view input, const Packet& packet, Opcode opcod
     request->text = kMechanism;
     return Done(packet.whole_bytes());
   }
-  if (packet.key_bytes > kMechanismBytesMax || packet.value_bytes() > kTokenBytesMax)
-    return Refuse(packet, BinaryStatus::kInvalid, request);
+  if (packet.value_bytes() > kTokenBytesMax) return RefuseAndClose(BinaryStatus::kInvalid, request);
+  if (packet.key_bytes > kMechanismBytesMax) return Refuse(packet, BinaryStatus::kInvalid, request);
   if (input.size() < packet.whole_bytes()) return Need(packet.whole_bytes());
   // PLAIN has no second step.
   const bool is_plain = input.substr(kBinaryHeaderBytes, packet.key_bytes) == kMechanism;

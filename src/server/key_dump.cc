@@ -14,6 +14,22 @@ namespace weft::server {
 namespace {
 
 constexpr uint64_t kSizesSampleMin = 16384;  // a millisecond or two
+
+// A report is made within one turn, and one epoch: it looks at so much, however little it finds.
+class Effort {
+ public:
+  // False: that was enough.
+  bool Spend(const cache::Walk::Step& step) {
+    spent_ += kStep + step.looked;
+    return spent_ < kMax;
+  }
+
+ private:
+  static constexpr uint64_t kStep = 4;  // an object, to the buckets of a step
+  static constexpr uint64_t kMax = 100'000;
+  uint64_t spent_ = 0;
+};
+
 constexpr size_t kCachedumpBytesMax = size_t{2} << 20;
 
 std::string_view KeyView(const task::Object* object) {
@@ -100,7 +116,8 @@ std::string CachedumpText(const cache::Session& session, uint32_t limit) {
   cache::Walk walk;
   cache::Walk::Step step;
   char line[KeyDump::kLineBytesMax];
-  for (uint32_t lines = 0; walk.Next(session, &step);) {
+  Effort effort;
+  for (uint32_t lines = 0; walk.Next(session, &step) && effort.Spend(step);) {
     for (uint32_t i = 0; i < step.count; ++i) {
       const task::Object* const object = step.seen[i].object;
       const std::string_view key = KeyView(object);
@@ -123,13 +140,15 @@ std::string SizesText(const cache::Session& session, uint64_t items) {
   uint64_t seen = 0;
   cache::Walk walk;
   cache::Walk::Step step;
-  while (seen < kSizesSampleMin && walk.Next(session, &step)) {
+  Effort effort;
+  while (seen < kSizesSampleMin && walk.Next(session, &step) && effort.Spend(step)) {
     for (uint32_t i = 0; i < step.count; ++i)
       counts[(static_cast<uint32_t>(task::StoredBytes(step.seen[i].object)) + 31) / 32 * 32]++;
     seen += step.count;
   }
-  const double scale =
-      walk.is_over() ? 1.0 : static_cast<double>(items) / static_cast<double>(seen);
+  const double scale = walk.is_over() ? 1.0
+                                      : static_cast<double>(items) /
+                                            static_cast<double>(std::max(seen, uint64_t{1}));
   std::string text;
   for (const auto& [bytes, count] : counts)
     text +=

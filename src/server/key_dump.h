@@ -34,8 +34,8 @@ class KeyDump {
   bool over_ = false;
 };
 
-// `stats cachedump`: up to `limit` keys (0: all) in 2 MiB. Keys that a line of text cannot hold are
-// left out. REQUIRES: the session is inside
+// `stats cachedump`: up to `limit` keys (0: all) in 2 MiB, of some 100,000 that are looked at. Keys
+// that a line of text cannot hold are left out. REQUIRES: the session is inside
 std::string CachedumpText(const cache::Session& session, uint32_t limit);
 
 // `stats sizes`: how many items there are of each size, in steps of 32 bytes; of a sample, where

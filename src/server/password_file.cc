@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <openssl/sha.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,8 +23,14 @@ struct Secret {
 };
 
 Status ReadSecret(const std::string& path, Secret* secret) {
-  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  // A pipe would have the loop wait that reads it again.
+  const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) return Status::FromErrno(path, errno);
+  struct stat about = {};
+  if (fstat(fd, &about) != 0 || !S_ISREG(about.st_mode)) {
+    close(fd);
+    return {Code::kInvalidArgument, path + " is no regular file"};
+  }
   ssize_t n = 0;
   do {
     n = read(fd, secret->text.data() + secret->bytes, secret->text.size() - secret->bytes);

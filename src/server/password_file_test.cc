@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 
@@ -71,6 +72,11 @@ TEST_F(PasswordFileTest, SaysWhichFileIsNotThere) {
   ASSERT_FALSE(file);
   EXPECT_THAT(std::string(file.error().message()), HasSubstr(dir_.path() + "/none"));
   EXPECT_FALSE(PasswordFile::Read(dir_.path(), PasswordFile::Form::kToken));
+  const std::string pipe = dir_.path() + "/pipe";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  file = PasswordFile::Read(pipe, PasswordFile::Form::kToken);
+  ASSERT_FALSE(file);
+  EXPECT_THAT(std::string(file.error().message()), EndsWith("is no regular file"));
 }
 
 }  // namespace

@@ -76,6 +76,7 @@ void Worker::OnClose(net::Connection& connection) {
 
 void Worker::OnTick() {
   if (!refused_.empty()) AnswerLate();
+  if (dumping_ != nullptr) EndStuckDump();
   FlushIfDue();
   ResumeLanded();
   store_->Maintain(*session_, 1);
@@ -100,7 +101,7 @@ void Worker::OnWake() {
 void Worker::OnBatch(std::span<net::Connection* const> ready) {
   FlushIfDue();
   if (turn_begins_) BeginTurn();
-  if (dumps_ != 0) ready = GoOnWithDumps(ready);
+  if (dumping_ != nullptr) ready = GoOnWithDump(ready);
   if (runner_ != nullptr) ready = AnswerLanded(ready);
   uint32_t in_a_row = 0;  // batches that the first of `ready` has filled
   while (!ready.empty()) {
@@ -225,7 +226,8 @@ void Worker::Settle(Source* source) {
         protocol::ComeBack(work_->entered, last, last.keys_entered, connection.readable(), &peer);
   }
   // The end of the line that asked for a list stays until that is out: the loop comes again for it.
-  if (peer.dump != nullptr) done_bytes--;
+  const bool waits = source->entering.exhausted == protocol::Exhausted::kWaits;
+  if (waits && peer.dump != nullptr) done_bytes--;
   connection.Consume(done_bytes);
   if (source->entering.swallow_bytes != 0) connection.Swallow(source->entering.swallow_bytes);
   switch (source->entering.exhausted) {
@@ -235,6 +237,7 @@ void Worker::Settle(Source* source) {
       return connection.CloseAfterFlush();
     case protocol::Exhausted::kBatchFull: return;  // OnBatch sees to what is left
     case protocol::Exhausted::kWaits:
+      peer.stopped = true;  // what is behind it is not entered in this turn
       return source->refused ? DelayAnswer(connection) : connection.HasMore();
     case protocol::Exhausted::kInput:
       // Also 0: a batch that landed in this turn may have asked for bytes that are here by now.
@@ -387,7 +390,7 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   if (request.kind == RequestKind::kLogin) {
     Login(request, &work_->sources[batch.source(i)]);
   } else if (request.kind == RequestKind::kDump) {
-    BeginDump(request, &PeerOf(*source.connection));
+    BeginDump(request, *source.connection);
   } else {
     AnswerOther(request, session);
   }

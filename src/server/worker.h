@@ -145,6 +145,8 @@ class Worker final : public net::Handler, private pipeline::Sink {
   static constexpr uint64_t kTurnRewrittenBytesMax = uint64_t{32} << 20;
   // Steps of a list of keys in a turn: some 500 keys.
   static constexpr uint32_t kDumpStepsATurn = 8;
+  // Whoever takes nothing of it for so long keeps others from theirs.
+  static constexpr uint64_t kDumpStuckMs = 30'000;
   // Whoever guesses passwords on one connection gets so many answers, each so late.
   static constexpr uint32_t kRefusalsMax = 3;
   static constexpr uint64_t kRefusalMs = 100;
@@ -233,10 +235,11 @@ class Worker final : public net::Handler, private pipeline::Sink {
   static void LogRefused(const net::Connection& connection, const protocol::Request& request);
   static void LogForeign(const net::Connection& connection, const Peer& peer);
   // worker_dump.cc
-  void BeginDump(const protocol::Request& request, Peer* peer);
-  void GoOnWithDump(net::Connection& connection);
+  void BeginDump(const protocol::Request& request, net::Connection& connection);
+  void SendDump(net::Connection& connection);
   void EndDump(Peer* peer);
-  std::span<net::Connection* const> GoOnWithDumps(std::span<net::Connection* const> ready);
+  void EndStuckDump();
+  std::span<net::Connection* const> GoOnWithDump(std::span<net::Connection* const> ready);
   // worker_login.cc
   void Login(const protocol::Request& request, Source* source);
   void DelayAnswer(net::Connection& connection);
@@ -274,8 +277,11 @@ class Worker final : public net::Handler, private pipeline::Sink {
   uint64_t stuck_unsaid_ = 0;  // closed for it, and not told of in the log
   std::string other_text_;     // answer to the query of kind kOther at work
   std::unordered_map<uint64_t, net::Connection*> held_;  // by id: those that wait for the disk
-  uint32_t dumps_ = 0;                                   // lists of keys under way
-  std::vector<net::Connection*> refused_;                // that wait for the answer to a login
+  // Who is being sent a list of keys, if any; what it had been sent when it last took something.
+  net::Connection* dumping_ = nullptr;
+  uint64_t dump_sent_bytes_ = 0;
+  uint64_t dump_moved_ms_ = 0;
+  std::vector<net::Connection*> refused_;  // that wait for the answer to a login
 
   // Provides its own synchronisation.
   tier::Mailbox mailbox_;

@@ -1,31 +1,47 @@
 // Lists of all keys, which go out between the batches of others. See worker.h and key_dump.h.
-#include <utility>
+#include <algorithm>
+
+#include <spdlog/spdlog.h>
 
 #include "server/worker.h"
 
 namespace weft::server {
 
 // Leaves what is said instead of a list in other_text_.
-void Worker::BeginDump(const protocol::Request& request, Peer* peer) {
+void Worker::BeginDump(const protocol::Request& request, net::Connection& connection) {
   const bool mg = request.return_value;
   if (!front_->DumpAllowed()) {
     other_text_ = mg ? "ERROR key dump not allowed\r\n" : "ERROR metadump not allowed\r\n";
   } else if (!front_->BeginDump()) {
     other_text_ = "BUSY currently processing crawler request\r\n";
   } else {
-    peer->dump = std::make_unique<KeyDump>(static_cast<protocol::DumpForm>(request.number), mg);
-    dumps_++;
+    PeerOf(connection).dump =
+        std::make_unique<KeyDump>(static_cast<protocol::DumpForm>(request.number), mg);
+    dumping_ = &connection;
+    dump_sent_bytes_ = connection.bytes_out();
+    dump_moved_ms_ = loop_->now_ms();
   }
 }
 
 void Worker::EndDump(Peer* peer) {
   peer->dump.reset();
-  dumps_--;
+  dumping_ = nullptr;
   front_->EndDump();
 }
 
+void Worker::EndStuckDump() {
+  if (dumping_->bytes_out() != dump_sent_bytes_) {
+    dump_sent_bytes_ = dumping_->bytes_out();
+    dump_moved_ms_ = loop_->now_ms();
+  } else if (loop_->now_ms() - dump_moved_ms_ >= kDumpStuckMs) {
+    spdlog::info("closed {}: it took nothing of its list of keys for {} s", dumping_->PeerText(),
+                 kDumpStuckMs / 1000);
+    dumping_->CloseNow();
+  }
+}
+
 // Between two steps nothing is held, however slowly the client reads.
-void Worker::GoOnWithDump(net::Connection& connection) {
+void Worker::SendDump(net::Connection& connection) {
   Peer& peer = PeerOf(connection);
   for (uint32_t i = 0; i < kDumpStepsATurn && peer.dump != nullptr; ++i) {
     const size_t room = connection.OutputRoom();
@@ -45,16 +61,13 @@ void Worker::GoOnWithDump(net::Connection& connection) {
 }
 
 // The others of `ready`.
-std::span<net::Connection* const> Worker::GoOnWithDumps(std::span<net::Connection* const> ready) {
-  others_.clear();
-  for (net::Connection* connection : ready) {
-    const Peer& peer = PeerOf(*connection);
-    if (peer.dump != nullptr && peer.under_way == nullptr) {
-      GoOnWithDump(*connection);
-    } else {
-      others_.push_back(connection);
-    }
-  }
+std::span<net::Connection* const> Worker::GoOnWithDump(std::span<net::Connection* const> ready) {
+  net::Connection* const dumping = dumping_;
+  const auto found = std::find(ready.begin(), ready.end(), dumping);
+  if (found == ready.end() || PeerOf(*dumping).under_way != nullptr) return ready;
+  SendDump(*dumping);
+  others_.assign(ready.begin(), ready.end());
+  std::erase(others_, dumping);
   return others_;
 }
 

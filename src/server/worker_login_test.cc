@@ -1,6 +1,8 @@
 // Whoever must log in: nothing else is carried out before, and guesses are slow and few.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "server/worker_test_kit.h"
 
 namespace weft::server {
@@ -90,6 +92,53 @@ TEST_P(WorkerLoginTest, WhoeverWaitsForAnAnswerMayLeave) {
   Pass(200);
   net::Peer peer(server_.address());
   EXPECT_EQ(Ask(peer, kRight, "\r\n"), "STORED\r\n");
+}
+
+// Batches that land on devices bring their connections back in the midst of a turn.
+TEST(WorkerLoginOnDevices, GuessesAreSlowAndFewThereToo) {
+  processor::Guard guard(processor::NewCpuProcessor());
+  WorkerOptions options = WithDevice(&guard);
+  options.terms = WithToken().terms;
+  WorkerServer server(options);
+  server.Start(net::EventLoop::Kind::kEpoll, nullptr, net::StillClock);
+  net::Peer peer(server.address());
+  net::Peer other(server.address());
+  ASSERT_TRUE(peer.Send(kWrong + kWrong + kWrong + kRight + "get a\r\n"));
+  for (uint64_t failures = 1; failures <= 3; ++failures) {
+    const auto failed = [&] { return server.worker().counters().auth_errors.value(); };
+    EXPECT_TRUE(net::Eventually([&] { return failed() == failures; }));
+    for (int i = 0; i < 30; ++i) {
+      std::string junk = "version\r\n";
+      for (int j = 0; j < i % 4 * 50; ++j) junk += "get a\r\n";
+      ASSERT_TRUE(peer.Send("junk\r\n"));
+      EXPECT_TRUE(Ask(other, junk + "set a 0 0 1\r\n1\r\n", "format\r\n").ends_with("format\r\n"));
+    }
+    EXPECT_EQ(failed(), failures);
+    net::test_clock_ms += 200;
+    server.loop().Wake();
+    EXPECT_EQ(peer.Receive(kFailure.size()), kFailure);
+  }
+  EXPECT_TRUE(peer.Receive(1).empty());
+  EXPECT_EQ(server.worker().counters().auth_cmds.value(), 3u);
+}
+
+TEST(WorkerDumpOnDevices, AListIsWholeAndInItsPlace) {
+  processor::Guard guard(processor::NewCpuProcessor());
+  WorkerServer server(WithDevice(&guard));
+  server.Start();
+  net::Peer peer(server.address());
+  std::string stores;
+  for (int i = 0; i < 3000; ++i)
+    stores += "set key" + std::to_string(i) + " 0 0 1 noreply\r\n1\r\n";
+  EXPECT_EQ(Ask(peer, stores + "mn\r\n", "MN\r\n"), "MN\r\n");
+  for (int round = 0; round < 10; ++round) {
+    const std::string said =
+        Ask(peer, "get key1\r\nlru_crawler mgdump all\r\nget key2\r\nmn\r\n", "MN\r\n");
+    EXPECT_TRUE(said.starts_with("VALUE key1 0 1\r\n1\r\nEND\r\nmg key")) << said.substr(0, 100);
+    EXPECT_TRUE(said.ends_with("\r\nEN\r\nVALUE key2 0 1\r\n1\r\nEND\r\nMN\r\n"));
+    EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 3000 + 8);
+    EXPECT_EQ(said.find("ERROR"), said.npos);
+  }
 }
 
 }  // namespace

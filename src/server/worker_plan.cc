@@ -28,12 +28,16 @@ Status Worker::OpenPlan() {
 
 // Answers the batches of connections that were resumed. All of `ready` may be entered anew then,
 // but for those that are being closed, and those that have just been stopped: these would find no
-// room again, and would never be seen to wait for it.
+// room again, and would never be seen to wait for it, or they wait for an answer.
 std::span<net::Connection* const> Worker::AnswerLanded(std::span<net::Connection* const> ready) {
   fresh_.clear();
   for (net::Connection* connection : ready) PeerOf(*connection).stopped = false;
   for (net::Connection* connection : ready) {
     const Peer& peer = PeerOf(*connection);
+    if (peer.under_way != nullptr && !pipeline::PlanRunner::IsReady(peer.under_way->run)) {
+      connection->Hold();  // ResumeLanded brings it back
+      continue;
+    }
     if (peer.under_way != nullptr) Land(peer.under_way);
     if (!peer.closing && !peer.stopped) fresh_.push_back(connection);
   }

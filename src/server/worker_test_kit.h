@@ -12,6 +12,7 @@
 
 #include "cache/cache_test_kit.h"
 #include "net/peer_test_kit.h"
+#include "processor/cpu_processor.h"
 #include "server/worker.h"
 
 namespace weft::server {
@@ -53,6 +54,18 @@ inline std::string Ask(net::Peer& peer, std::string_view request, std::string_vi
 // What the one listener of a test promises: nobody is asked who he is.
 inline WorkerOptions OpenToAll(WorkerOptions options = {}) {
   if (options.terms.empty()) options.terms = {{protocol::Dialect::kAny, protocol::Gate::kOpen}};
+  return options;
+}
+
+// Every batch goes to a device, which is the CPU.
+inline WorkerOptions WithDevice(processor::Guard* guard) {
+  WorkerOptions options;
+  options.plan =
+      std::move(pipeline::Plan::Parse(
+                    "[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu")
+                    .value());
+  options.devices = {guard};
+  options.device_batch_min = 1;
   return options;
 }
 

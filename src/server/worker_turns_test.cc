@@ -1,7 +1,6 @@
 // Who gets a turn: a connection with much to do lets others go between its batches.
 #include <gtest/gtest.h>
 
-#include "processor/cpu_processor.h"
 #include "server/worker_test_kit.h"
 
 namespace weft::server {

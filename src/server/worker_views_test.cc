@@ -59,14 +59,8 @@ TEST(WorkerViews, ManyRefusedStoresDropTheirOwnKeys) {
   EXPECT_EQ(Ask(peer, asked + "mn\r\n", "MN\r\n"), told_asked + "MN\r\n");
 }
 
-WorkerOptions WithDevice(processor::Guard* guard) {
-  WorkerOptions options;
-  options.plan =
-      std::move(pipeline::Plan::Parse(
-                    "[RV PP MM]cpu → [IN.search KC RD]gpu0 → [IN.insert IN.delete WR SD]cpu")
-                    .value());
-  options.devices = {guard};
-  options.device_batch_min = 1;
+WorkerOptions SmallItemsWithDevice(processor::Guard* guard) {
+  WorkerOptions options = WithDevice(guard);
   options.item_bytes_max = 4096;
   return options;
 }
@@ -75,7 +69,7 @@ WorkerOptions WithDevice(processor::Guard* guard) {
 TEST(WorkerViews, ShortInputsStayWhereRecordsPoint) {
   constexpr int kClients = 40;
   processor::Guard guard(processor::NewCpuProcessor());
-  WorkerServer server(WithDevice(&guard));
+  WorkerServer server(SmallItemsWithDevice(&guard));
   std::deque<Peer> peers;
   for (int i = 0; i < kClients; i++) {
     peers.emplace_back(server.address());
@@ -96,7 +90,7 @@ TEST(WorkerViews, ShortInputsStayWhereRecordsPoint) {
 // A refused store changes something: what follows it must not be answered before, by a device.
 TEST(WorkerViews, NothingOvertakesARefusedStore) {
   processor::Guard guard(processor::NewCpuProcessor());
-  WorkerServer server(WithDevice(&guard));
+  WorkerServer server(SmallItemsWithDevice(&guard));
   server.Start();
   Peer peer(server.address());
   EXPECT_EQ(Ask(peer, "set key 0 0 1\r\nx\r\n", "STORED\r\n"), "STORED\r\n");
