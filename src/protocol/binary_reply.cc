@@ -4,6 +4,7 @@
 
 #include "protocol/binary.h"
 #include "protocol/gate.h"
+#include "protocol/reply.h"
 
 namespace weft::protocol {
 namespace {

@@ -17,6 +17,7 @@
 #include "pipeline/task_times.h"
 #include "server/buffer_rooms.h"
 #include "server/log.h"
+#include "server/notify.h"
 #include "server/process.h"
 
 namespace weft::server {
