@@ -99,7 +99,7 @@ Status ResolveListen(Draft& draft) {
     if (!where) return BadUsage("-l: " + std::string(where.error().message()));
     if (where->host == "*") where->host.clear();
     if (Status agrees = CheckDialect(draft, dialect, has_protocol); !agrees.ok()) return agrees;
-    options.tcp.push_back({*where, dialect});
+    options.tcp.emplace_back(where->host, where->port, dialect);
   }
   return options.tcp.empty() ? BadUsage("-l needs an address") : Status();
 }

@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "net/address.h"
@@ -55,7 +56,10 @@ struct UnusedSettings {
 
 // An address of -l.
 struct ListenAt : net::HostPort {
-  protocol::Dialect dialect = protocol::Dialect::kAny;
+  ListenAt(std::string host_, uint16_t port_, protocol::Dialect dialect_ = protocol::Dialect::kAny)
+      : net::HostPort{std::move(host_), port_}, dialect(dialect_) {}
+
+  protocol::Dialect dialect;
 };
 
 struct ServerOptions {
