@@ -5,9 +5,12 @@
 #include <cstring>
 
 #include "protocol/gate.h"
+#include "protocol/parse_internal.h"
 
 namespace weft::protocol {
 namespace {
+
+using internal::Done;
 
 constexpr uint32_t kBodyBytesMax = 1u << 30;
 constexpr std::string_view kMechanism = "PLAIN";
@@ -72,7 +75,6 @@ Loud LoudOf(Opcode opcode) {
   }
 }
 
-ParseResult Done(size_t consumed_bytes) { return {ParseStatus::kRequest, consumed_bytes, 0, 0}; }
 ParseResult Need(size_t bytes) { return {ParseStatus::kNeedMore, 0, bytes, 0}; }
 
 // Its body is skipped, whatever it says.
@@ -167,10 +169,7 @@ ParseResult ParseStore(std::string_view input, const Packet& packet, Opcode opco
     command.expiry = ExpiryAt(extras + 4, context);
   }
   const bool is_set = opcode == Opcode::kSet;
-  const uint64_t item_bytes = kItemOverheadBytes +
-                              (command.client_flags != 0 ? kItemFlagsBytes : 0) +
-                              command.key.size() + packet.value_bytes();
-  if (item_bytes > context.item_bytes_max) {
+  if (internal::ItemBytes(command, packet.value_bytes()) > context.item_bytes_max) {
     request->refused = Refused::kTooLarge;
     request->drop_key = is_set;
     request->swallow_bytes = packet.value_bytes();

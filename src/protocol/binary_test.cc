@@ -80,6 +80,12 @@ TEST(Binary, TimesHaveNoSign) {
   EXPECT_EQ(expiry(0xFFFFFFFF), kNowS + 0x7FFFFFFF);
 }
 
+TEST(Binary, AFlushMayWait) {
+  EXPECT_EQ(Of({.opcode = Opcode::kFlush}).flush_at_s, 0u);
+  EXPECT_EQ(Of({.opcode = Opcode::kFlushQ, .extras = Big(uint32_t{60})}).flush_at_s, kNowS + 60);
+  EXPECT_EQ(Of({.opcode = Opcode::kFlush, .extras = Big(kNowS - 1000)}).flush_at_s, 0u);
+}
+
 TEST(Binary, AVersionMakesAStoreACas) {
   for (const Opcode opcode : {Opcode::kSet, Opcode::kAdd, Opcode::kReplaceQ}) {
     const Request request =

@@ -161,7 +161,10 @@ TEST_F(GateTest, PlainNamesUserAndPassword) {
   EXPECT_FALSE(CredentialsOf(login("PLAIN", bytes("\0user"sv)), &credentials));
   EXPECT_EQ(login("CRAM-MD5", "").binary_words.status, 0x20);
   EXPECT_EQ(login(std::string(33, 'M'), "").binary_words.status, 0x04);
-  EXPECT_EQ(login("PLAIN", std::string(kTokenBytesMax + 1, 'x')).binary_words.status, 0x04);
+  EXPECT_FALSE(login(std::string(33, 'M'), "").close);
+  const Request too_long = login("PLAIN", std::string(kTokenBytesMax + 1, 'x'));
+  EXPECT_EQ(too_long.binary_words.status, 0x04);
+  EXPECT_TRUE(too_long.close);
 }
 
 TEST_F(GateTest, WithoutAGateSaslIsUnknown) {

@@ -187,11 +187,11 @@ bool NamesClassOne(std::string_view list) {
 ParseResult ParseDump(const Line& line, bool mg, std::string_view classes, Request* request) {
   const bool is_all = classes == "all" || classes == "hash";
   if (!is_all && !IsClassList(classes)) return Text(line, kBadClass, request);
-  const bool is_empty = !is_all && !NamesClassOne(classes);
-  const DumpForm form = mg ? DumpForm::kMg : DumpForm::kMeta;
+  const bool lists = is_all || NamesClassOne(classes);
+  const DumpForm form = mg ? (lists ? DumpForm::kMg : DumpForm::kNoMg)
+                           : (lists ? DumpForm::kMeta : DumpForm::kNoMeta);
   request->kind = RequestKind::kDump;
-  request->return_value = mg;
-  request->number = static_cast<uint32_t>(is_empty ? DumpForm::kEmpty : form);
+  request->number = static_cast<uint32_t>(form);
   return Done(line.bytes);
 }
 

@@ -4,11 +4,6 @@
 namespace weft::protocol::internal {
 namespace {
 
-uint64_t ItemBytes(const cache::Command& command, uint64_t value_bytes) {
-  return kItemOverheadBytes + (command.client_flags != 0 ? kItemFlagsBytes : 0) +
-         command.key.size() + value_bytes;
-}
-
 cache::StoreMode ModeOf(std::string_view word) {
   switch (word[0]) {
     case 'p': return cache::StoreMode::kPrepend;

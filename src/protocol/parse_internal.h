@@ -1,5 +1,5 @@
-// protocol/parse_internal.h: what the command families of the parser share. Only parse*.cc
-// include it.
+// protocol/parse_internal.h: what the command families of the parsers share. Only the parsers of
+// this folder include it: parse*.cc, binary.cc, gate.cc.
 #pragma once
 
 #include <cstddef>
@@ -57,6 +57,12 @@ inline size_t SplitTokens(const Line& line, std::string_view* tokens, size_t tok
     if (!TokenFrom(line, &rest, &tokens[count])) return count;
   }
   return TokenFrom(line, &rest, &extra) ? tokens_max + 1 : tokens_max;
+}
+
+// What memcached compares with its size limit.
+inline uint64_t ItemBytes(const cache::Command& command, uint64_t value_bytes) {
+  return kItemOverheadBytes + (command.client_flags != 0 ? kItemFlagsBytes : 0) +
+         command.key.size() + value_bytes;
 }
 
 inline ParseResult Done(size_t consumed_bytes) {

@@ -49,10 +49,12 @@ enum class RequestKind : uint8_t {
 };
 
 enum class DumpForm : uint32_t {
-  kMeta,   // lru_crawler metadump
-  kMg,     // lru_crawler mgdump
-  kEmpty,  // metadump of classes that nothing lies in
+  kMeta,  // lru_crawler metadump
+  kMg,    // lru_crawler mgdump
+  kNoMeta,
+  kNoMg,  // the same of classes that nothing lies in: the end alone
 };
+inline bool IsMg(DumpForm form) { return form == DumpForm::kMg || form == DumpForm::kNoMg; }
 
 // A store whose value is dropped, with kText.
 enum class Refused : uint8_t {
@@ -92,6 +94,16 @@ struct Request {
   std::string_view arguments;    // kStats
   std::string_view text;         // the whole reply with its line end, if known
 };
+
+// Whether a line of text can hold it as it is. Keys of the binary protocol, and base64, are any
+// bytes.
+inline bool IsTextKey(std::string_view key) {
+  for (const char c : key) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte <= ' ' || byte == 0x7F) return false;
+  }
+  return true;
+}
 
 // Takes the first key off `keys`; false if none is left. Keys from Parse have at most kKeyBytesMax
 // bytes.

@@ -61,14 +61,6 @@ char* AppendUri(std::string_view key, char* out) {
   return out;
 }
 
-// Whether a line of text can hold it as it is.
-bool IsText(std::string_view key) {
-  return std::all_of(key.begin(), key.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte > ' ' && byte != 0x7F;
-  });
-}
-
 bool IsBinary(const task::Object* object) {
   return (task::LoadRelaxed32(&object->access) & kAccessBinary) != 0;
 }
@@ -92,7 +84,7 @@ char* WriteMetaLine(const cache::Session& session, const cache::Walk::Seen& seen
 char* WriteMgLine(const cache::Walk::Seen& seen, char* out) {
   const std::string_view key = KeyView(seen.object);
   out = Append("mg ", out);
-  if (IsText(key) && !IsBinary(seen.object)) return Append("\r\n", Append(key, out));
+  if (protocol::IsTextKey(key) && !IsBinary(seen.object)) return Append("\r\n", Append(key, out));
   return Append(" b\r\n", base::Base64Encode(key, out));
 }
 
@@ -100,9 +92,10 @@ char* WriteMgLine(const cache::Walk::Seen& seen, char* out) {
 
 char* KeyDump::WriteStep(const cache::Session& session, char* out) {
   cache::Walk::Step step;
-  if (form_ == protocol::DumpForm::kEmpty || !walk_.Next(session, &step)) {
+  const bool lists = form_ == protocol::DumpForm::kMeta || form_ == protocol::DumpForm::kMg;
+  if (!lists || !walk_.Next(session, &step)) {
     over_ = true;
-    return Append(mg_ ? "EN\r\n" : "END\r\n", out);
+    return Append(protocol::IsMg(form_) ? "EN\r\n" : "END\r\n", out);
   }
   for (uint32_t i = 0; i < step.count; ++i) {
     out = form_ == protocol::DumpForm::kMg ? WriteMgLine(step.seen[i], out)
@@ -121,7 +114,7 @@ std::string CachedumpText(const cache::Session& session, uint32_t limit) {
     for (uint32_t i = 0; i < step.count; ++i) {
       const task::Object* const object = step.seen[i].object;
       const std::string_view key = KeyView(object);
-      if (!IsText(key) || IsBinary(object)) continue;
+      if (!protocol::IsTextKey(key) || IsBinary(object)) continue;
       char* end = Append(key, Append("ITEM ", line));
       end = AppendNumber(task::ValueBytes(object), Append(" [", end));
       end = AppendNumber(task::ExpiryOf(object), Append(" b; ", end));

@@ -19,7 +19,7 @@ class KeyDump {
   static constexpr size_t kLineBytesMax = 3 * kKeyBytesMax + 160;
   static constexpr size_t kStepBytesMax = cache::Walk::kObjectsMax * kLineBytesMax;
 
-  explicit KeyDump(protocol::DumpForm form, bool ends_as_mg) : form_(form), mg_(ends_as_mg) {}
+  explicit KeyDump(protocol::DumpForm form) : form_(form) {}
 
   // The next lines, and at last the end; the new end of `out`, which has kStepBytesMax.
   // REQUIRES: the session is inside
@@ -29,7 +29,6 @@ class KeyDump {
 
  private:
   const protocol::DumpForm form_;
-  const bool mg_;
   cache::Walk walk_;
   bool over_ = false;
 };

@@ -44,15 +44,17 @@ Status StripPrefixes(std::string_view* item, protocol::Dialect* dialect) {
   }
 }
 
-// Whether clients can log in by the protocol that an address, or -B, names. As memcached says it.
+// memcached's words.
+constexpr const char* kNoText = "You cannot allow the ASCII protocol while using SASL.";
+constexpr const char* kNoBinary =
+    "You cannot allow the BINARY protocol while using ascii authentication tokens.";
+
+// Whether clients can log in by the protocol that an address names.
 Status CheckDialect(Draft& draft, protocol::Dialect dialect, bool is_named) {
   const ServerOptions& options = *draft.options;
   if (!is_named || (options.auth_path.empty() && !options.sasl)) return {};
-  if (options.sasl && dialect == protocol::Dialect::kText)
-    return BadUsage("You cannot allow the ASCII protocol while using SASL.");
-  if (!options.sasl && dialect == protocol::Dialect::kBinary)
-    return BadUsage(
-        "You cannot allow the BINARY protocol while using ascii authentication tokens.");
+  if (options.sasl && dialect == protocol::Dialect::kText) return BadUsage(kNoText);
+  if (!options.sasl && dialect == protocol::Dialect::kBinary) return BadUsage(kNoBinary);
   if (dialect == protocol::Dialect::kAny)
     draft.parsed->warnings.push_back(std::string("proto[negotiating]: only the ") +
                                      (options.sasl ? "binary" : "ascii") +
@@ -68,11 +70,8 @@ Status ResolveLogin(Draft& draft) {
     return BadUsage(std::string("Cannot use UDP with ") + (options.sasl ? "SASL" : "ascii") +
                     " authentication enabled (-U 0 to disable)");
   if (draft.binds) {
-    if (options.sasl && options.dialect != protocol::Dialect::kBinary)
-      return BadUsage("You cannot allow the ASCII protocol while using SASL.");
-    if (!options.sasl && options.dialect != protocol::Dialect::kText)
-      return BadUsage(
-          "You cannot allow the BINARY protocol while using ascii authentication tokens.");
+    if (options.sasl && options.dialect != protocol::Dialect::kBinary) return BadUsage(kNoText);
+    if (!options.sasl && options.dialect != protocol::Dialect::kText) return BadUsage(kNoBinary);
   }
   options.dialect = options.sasl ? protocol::Dialect::kBinary : protocol::Dialect::kText;
   return {};

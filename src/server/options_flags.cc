@@ -155,8 +155,7 @@ constexpr Flag kTable[] = {
      [](Draft& d, std::string_view v) { return TakePort(v, &d.options->tcp_port); }},
     {kServing, "-l,--listen", "ADDR",
      "comma-separated addresses to listen on, each host or host:port (default 127.0.0.1). Without "
-     "-Y "
-     "or -S nobody is asked for a password: listen on trusted networks only",
+     "-Y or -S nobody is asked for a password: listen on trusted networks only",
      [](Draft& d, std::string_view v) {
        if (v.empty()) return BadUsage("-l needs an address");
        d.listen_text += (d.listen_text.empty() ? "" : ",") + std::string(v);

@@ -15,7 +15,8 @@
 namespace weft::server {
 namespace {
 
-// The file's text, which is overwritten when it is no longer needed.
+// The file's text, which is overwritten when it is no longer needed. A file that is longer by a
+// byte than any that is accepted is refused for its ninth line, or for a long one.
 struct Secret {
   ~Secret() { OPENSSL_cleanse(text.data(), text.size()); }
   std::array<char, PasswordFile::kLinesMax*(PasswordFile::kLineBytesMax + 2) + 1> text = {};

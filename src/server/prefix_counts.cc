@@ -1,21 +1,12 @@
 #include "server/prefix_counts.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 namespace weft::server {
 namespace {
 
-bool IsText(std::string_view prefix) {
-  return std::all_of(prefix.begin(), prefix.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte > ' ' && byte != 0x7F;
-  });
-}
-
 // Meta commands do not count in memcached either.
-bool Counts(protocol::RequestKind kind) {
+bool MayCount(protocol::RequestKind kind) {
   using protocol::RequestKind;
   return kind == RequestKind::kRead || kind == RequestKind::kStore ||
          kind == RequestKind::kDelete || kind == RequestKind::kBinary;
@@ -29,9 +20,9 @@ void PrefixCounts::Note(const protocol::Request& request, std::string_view key,
   const bool counts =
       verb == cache::Verb::kRead || verb == cache::Verb::kStore || verb == cache::Verb::kDelete;
   const size_t end = key.find(delimiter_);
-  if (!counts || end == key.npos || !server::Counts(request.kind)) return;
+  if (!counts || end == key.npos || !MayCount(request.kind)) return;
   base::MutexLock lock(&mutex_);
-  PrefixCounts::Counts& of_prefix = CountsOfLocked(key.substr(0, end));
+  Counts& of_prefix = CountsOfLocked(key.substr(0, end));
   switch (verb) {
     case cache::Verb::kRead:
       of_prefix.get++;
@@ -44,15 +35,19 @@ void PrefixCounts::Note(const protocol::Request& request, std::string_view key,
 
 PrefixCounts::Counts& PrefixCounts::CountsOfLocked(std::string_view prefix) {
   if (const auto found = counts_.find(prefix); found != counts_.end()) return found->second;
-  const bool fits = counts_.size() < kPrefixesMax && IsText(prefix);
+  const bool fits = counts_.size() < kPrefixesMax && protocol::IsTextKey(prefix);
   return counts_[std::string(fits ? prefix : kOther)];
 }
 
 void PrefixCounts::AddTo(PrefixCounts* sum) const {
-  base::MutexLock lock(&mutex_);
-  base::MutexLock sum_lock(&sum->mutex_);
-  for (const auto& [prefix, counts] : counts_) {
-    PrefixCounts::Counts& total = sum->CountsOfLocked(prefix);
+  std::map<std::string, Counts, std::less<>> copy;
+  {
+    base::MutexLock lock(&mutex_);
+    copy = counts_;
+  }
+  base::MutexLock lock(&sum->mutex_);
+  for (const auto& [prefix, counts] : copy) {
+    Counts& total = sum->CountsOfLocked(prefix);
     total.get += counts.get;
     total.hit += counts.hit;
     total.set += counts.set;

@@ -9,14 +9,14 @@ namespace weft::server {
 
 // Leaves what is said instead of a list in other_text_.
 void Worker::BeginDump(const protocol::Request& request, net::Connection& connection) {
-  const bool mg = request.return_value;
+  const auto form = static_cast<protocol::DumpForm>(request.number);
   if (!front_->DumpAllowed()) {
-    other_text_ = mg ? "ERROR key dump not allowed\r\n" : "ERROR metadump not allowed\r\n";
+    other_text_ =
+        protocol::IsMg(form) ? "ERROR key dump not allowed\r\n" : "ERROR metadump not allowed\r\n";
   } else if (!front_->BeginDump()) {
     other_text_ = "BUSY currently processing crawler request\r\n";
   } else {
-    PeerOf(connection).dump =
-        std::make_unique<KeyDump>(static_cast<protocol::DumpForm>(request.number), mg);
+    PeerOf(connection).dump = std::make_unique<KeyDump>(form);
     dumping_ = &connection;
     dump_sent_bytes_ = connection.bytes_out();
     dump_moved_ms_ = loop_->now_ms();

@@ -122,6 +122,41 @@ TEST(WorkerLoginOnDevices, GuessesAreSlowAndFewThereToo) {
   EXPECT_EQ(server.worker().counters().auth_cmds.value(), 3u);
 }
 
+// Whoever takes nothing of a list keeps others from theirs, but not for ever.
+TEST(WorkerDump, OneThatIsNotReadEnds) {
+  CacheOptions store;
+  store.memory_bytes = uint64_t{256} << 20;
+  WorkerServer server({}, store);
+  server.Start(net::EventLoop::Kind::kEpoll, nullptr, net::StillClock);
+  net::Peer other(server.address());
+  std::string stores;
+  for (int i = 0; i < 300'000; ++i)
+    stores += "set key" + std::to_string(i) + " 0 0 1 noreply\r\n1\r\n";
+  EXPECT_EQ(Ask(other, stores + "mn\r\n", "MN\r\n"), "MN\r\n");
+  net::Peer slow(server.address(), 4096);
+  ASSERT_TRUE(slow.Send("lru_crawler metadump all\r\n"));
+  EXPECT_EQ(slow.Receive(4), "key=");
+  const std::string ask = "lru_crawler mgdump 2\r\n";
+  const std::string busy = "BUSY currently processing crawler request\r\n";
+  const auto said = [&] { return Ask(other, ask, "\r\n"); };
+  const auto pass = [&](uint64_t ms) {
+    net::test_clock_ms += ms;
+    server.loop().Wake();
+    (void)said();  // a turn has passed
+  };
+  // Until the system takes no more of it, and nothing goes out but what is said here.
+  const auto sent = [&] { return server.loop().Stats().bytes_out; };
+  EXPECT_TRUE(net::Eventually([&] {
+    const uint64_t before = sent();
+    for (int i = 0; i < 50; ++i) EXPECT_EQ(said(), busy);
+    return sent() == before + 50 * busy.size();
+  }));
+  for (int i = 0; i < 20; ++i) pass(1000);
+  EXPECT_EQ(said(), busy);
+  for (int i = 0; i < 15; ++i) pass(1000);
+  EXPECT_TRUE(net::Eventually([&] { return said() == "EN\r\n"; }));
+}
+
 TEST(WorkerDumpOnDevices, AListIsWholeAndInItsPlace) {
   processor::Guard guard(processor::NewCpuProcessor());
   WorkerServer server(WithDevice(&guard));

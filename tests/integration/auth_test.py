@@ -237,12 +237,12 @@ def test_passwords_are_read_again():
         old = _enter(server.connect(), "token")
         files.path.write_text("carol:new\n")
         server.signal(signal.SIGHUP)
-        check(_eventually(lambda: _may_enter(server, b"carol new")), "the new password")
+        check(harness.eventually(lambda: _may_enter(server, b"carol new")), "the new password")
         check(not _may_enter(server, b"alice secret"), "the old password still holds")
         check_equal(old.command(b"version\r\n"), b"VERSION 1.6.18\r\n", "who is in stays in")
         files.path.write_text("broken\n")
         server.signal(signal.SIGHUP)
-        check(_eventually(lambda: "stay as they were" in server.log()), server.log())
+        check(harness.eventually(lambda: "stay as they were" in server.log()), server.log())
         check(_may_enter(server, b"carol new"), "a bad file took the old one away")
         for secret in ("secret", "carol", "broken"):
             check(secret not in server.log(), f"{secret} is in the log")
@@ -261,15 +261,6 @@ def _enter_as(server, token):
 def _may_enter(server, token):
     with server.connect() as client:
         return client.command(b"set t 0 0 %d\r\n%s\r\n" % (len(token), token)) == b"STORED\r\n"
-
-
-def _eventually(condition):
-    deadline = time.monotonic() + 10
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def test_clients_log_in():

@@ -79,7 +79,7 @@ def test_dumps_of_many_keys_are_whole_and_hold_up_nobody():
                     check_equal(other.set(b"key%d" % i, b"ww"), b"STORED\r\n")
                 check_equal(other.get(b"key7"), b"ww")
             # It went away in the midst of it: the next may begin.
-            check(_eventually(lambda: _may_dump(server)), "the list is still under way")
+            check(harness.eventually(lambda: _may_dump(server)), "the list is still under way")
             client.send(b"get key7\r\nlru_crawler mgdump hash\r\nget key8\r\n")
             check_equal(client.read_exactly(len(b"VALUE key7 0 2\r\nww\r\nEND\r\n"))[-9:],
                         b"ww\r\nEND\r\n")
@@ -93,15 +93,6 @@ def _may_dump(server):
     with server.connect() as client:
         client.send(b"lru_crawler metadump 2\r\n")
         return client.line() == b"END\r\n"
-
-
-def _eventually(condition):
-    deadline = time.monotonic() + 20
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
-    return True
 
 
 def test_an_mgdump_is_commands():

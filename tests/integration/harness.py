@@ -366,6 +366,16 @@ def summary(counts):
     return "%d passed, %d failed, %d skipped" % tuple(counts[x] for x in ("PASS", "FAIL", "SKIP"))
 
 
+def eventually(condition, seconds=20):
+    """Waits until `condition()` is true; whether it was in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
 def check(condition, message="check failed"):
     if not condition:
         raise AssertionError(message)
