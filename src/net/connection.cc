@@ -4,8 +4,24 @@
 
 #include "net/address.h"
 #include "net/loop_core.h"
+#include "net/tls_session.h"
 
 namespace weft::net {
+
+Connection::Connection(LoopCore* loop, int fd, uint64_t id, Transport transport,
+                       uint16_t listener_index, uint64_t now_ms)
+    : loop_(loop),
+      fd_(fd),
+      transport_(transport),
+      listener_index_(listener_index),
+      id_(id),
+      opened_ms_(now_ms) {
+  last_active_ms_.Set(now_ms);
+  input_mark_.ms = output_mark_.ms = now_ms;
+  input_room_.owner = output_room_.owner = this;
+}
+
+Connection::~Connection() = default;
 
 void Connection::Swallow(uint64_t n) {
   const size_t here = static_cast<size_t>(std::min<uint64_t>(n, input_bytes_));
@@ -34,13 +50,14 @@ bool Connection::Append(std::string_view bytes) {
 }
 
 size_t Connection::OutputRoom() const {
-  const bool free = output_.held_bytes() <= kInputFreeBytes && output_.size() < kOutputFreeBytes;
-  return room_left_ + (free ? kOutputFreeBytes - output_.size() : 0);
+  const size_t bytes = unsent();
+  const bool free = unsent_held() <= kInputFreeBytes && bytes < kOutputFreeBytes;
+  return room_left_ + (free ? kOutputFreeBytes - bytes : 0);
 }
 
 size_t Connection::TakeRoom(size_t n) {
   // Enough of its own is waiting for the peer: that has to go first, others have no part in it.
-  if (output_.size() >= loop_->options_.output_high_bytes) return 0;
+  if (unsent() >= loop_->options_.output_high_bytes) return 0;
   const size_t before = room_left_;
   return loop_->TakeOutputRoom(*this, n) ? room_left_ - before : 0;
 }

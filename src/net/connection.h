@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,7 @@
 namespace weft::net {
 
 class LoopCore;
+class TlsSession;
 
 class Connection {
  public:
@@ -70,7 +72,7 @@ class Connection {
   void Commit(size_t n);
   // Reserve, copy, Commit. False if the system has no memory.
   bool Append(std::string_view bytes);
-  // Bytes committed and not yet taken by the system.
+  // Bytes committed and neither sealed nor taken by the system.
   size_t pending_output() const { return output_.size(); }
   // Takes back what this OnBatch committed beyond `bytes` of pending_output(): it is not sent.
   // REQUIRES: bytes <= pending_output()
@@ -114,17 +116,8 @@ class Connection {
   friend class EpollLoop;
   friend class UringLoop;
   Connection(LoopCore* loop, int fd, uint64_t id, Transport transport, uint16_t listener_index,
-             uint64_t now_ms)
-      : loop_(loop),
-        fd_(fd),
-        transport_(transport),
-        listener_index_(listener_index),
-        id_(id),
-        opened_ms_(now_ms) {
-    last_active_ms_.Set(now_ms);
-    input_mark_.ms = output_mark_.ms = now_ms;
-    input_room_.owner = output_room_.owner = this;
-  }
+             uint64_t now_ms);
+  ~Connection();
 
   // Whether the loop may take more input for it now.
   bool MayRead() const {
@@ -134,6 +127,13 @@ class Connection {
 
   // Whether its input holds requests that will be answered without new bytes.
   bool OwesAnswers() const { return has_more_ || held_; }
+
+  // Bytes that the system has not taken: what is sealed, and what will be.
+  size_t unsent() const { return output_.size() + (tls_ == nullptr ? 0 : wire_->size()); }
+  // Of blocks for these.
+  size_t unsent_held() const {
+    return output_.held_bytes() + (tls_ == nullptr ? 0 : wire_->held_bytes());
+  }
 
   static constexpr int32_t kAllSent = INT32_MAX;
 
@@ -192,14 +192,16 @@ class Connection {
   size_t room_wanted_ = 0;  // of output: HasMore waits for it
   size_t room_left_ = 0;    // of output: taken and not committed
   PartialInput partial_;
-  OutputQueue output_;
-  Room::Holder input_room_;         // for partial_
-  size_t charge_before_grant_ = 0;  // of input_room_; while whole_granted_
-  uint64_t newcomer_from_ = 0;      // bytes_in_ at which it has made up for unused room
-  size_t beside_bytes_ = 0;         // of a small request; received beside the rooms
-  Room::Holder output_room_;        // for output_
-  Mark input_mark_;                 // of bytes received
-  Mark output_mark_;                // of bytes that the peer's system has taken
+  OutputQueue output_;               // as the handler wrote it
+  OutputQueue* wire_ = &output_;     // as it goes out: what tls_ has sealed, or the same
+  std::unique_ptr<TlsSession> tls_;  // null: plain bytes
+  Room::Holder input_room_;          // for partial_
+  size_t charge_before_grant_ = 0;   // of input_room_; while whole_granted_
+  uint64_t newcomer_from_ = 0;       // bytes_in_ at which it has made up for unused room
+  size_t beside_bytes_ = 0;          // of a small request; received beside the rooms
+  Room::Holder output_room_;         // for output_
+  Mark input_mark_;                  // of bytes received
+  Mark output_mark_;                 // of bytes that the peer's system has taken
   Pace input_pace_;
   Pace output_pace_;
 

@@ -127,7 +127,7 @@ void Print(const std::string& kind, int depth, const Settings& settings, uint64_
 }
 
 void Measure(EventLoop::Kind kind, int depth, const Settings& settings) {
-  auto listeners = Listener::OpenTcp({"127.0.0.1", 0}, {});
+  auto listeners = Listener::OpenTcp({"127.0.0.1", 0}, TlsMode::kNone, {});
   WEFT_CHECK(listeners.has_value());
   Echo echo;
   LoopOptions options;

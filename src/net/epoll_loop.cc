@@ -74,7 +74,7 @@ void EpollLoop::OnConnectionEvent(Connection& connection, uint32_t events) {
   }
   if ((events & (EPOLLIN | EPOLLRDHUP | kGone)) == 0) return;
   if ((events & kGone) != 0 && !connection.MayRead() &&
-      ((events & EPOLLERR) != 0 || !connection.output_.empty())) {
+      ((events & EPOLLERR) != 0 || connection.unsent() > 0)) {
     // Both directions are down, so what is still to be sent cannot be.
     connection.doomed_ = true;
     Touch(connection);
@@ -101,7 +101,8 @@ void EpollLoop::Receive(Connection& connection) {
   const size_t asked = RoomToReceive(connection, options_.take_bytes_max);
   if (asked == 0) return Reread(connection);  // in the next turn, unless it waits
   const size_t kept = connection.partial_.size();
-  if (kept > kRejoinBytesMax || connection.expected_bytes_ > kept + kRejoinBytesMax) {
+  if (connection.tls_ != nullptr || kept > kRejoinBytesMax ||
+      connection.expected_bytes_ > kept + kRejoinBytesMax) {
     ReceiveIntoOwn(connection, asked);
   } else {
     ReceiveIntoSlab(connection, asked);
@@ -123,7 +124,8 @@ void EpollLoop::ReceiveIntoSlab(Connection& connection, size_t asked) {
 }
 
 void EpollLoop::ReceiveIntoOwn(Connection& connection, size_t asked) {
-  if (connection.expected_bytes_ > connection.partial_.size())
+  // Sealed bytes are more than what is in them.
+  if (connection.tls_ == nullptr && connection.expected_bytes_ > connection.partial_.size())
     asked = std::min(asked, connection.expected_bytes_ - connection.partial_.size());
   const ssize_t n = ReceiveDirect(connection, asked);
   if (connection.doomed_) return Touch(connection);

@@ -36,6 +36,8 @@
 
 namespace weft::net {
 
+class TlsServer;
+
 // What a server does with its connections. Called on the loop's thread only.
 class Handler {
  public:
@@ -48,6 +50,8 @@ class Handler {
   virtual void OnClose(Connection&) {}
   // These have new input, or had more (Connection::HasMore). Each appears once.
   virtual void OnBatch(std::span<Connection* const> ready) = 0;
+  // A connection's TLS is over for a reason that is not the peer's wish; it is about to be closed.
+  virtual void OnTlsFailure(const Connection&, std::string_view /*why*/) {}
   // At least every tick_ms, idle or not.
   virtual void OnTick() {}
   // After EventLoop::Wake, once for any number of them.
@@ -62,6 +66,8 @@ struct LoopOptions {
   std::vector<Listener*> listeners;
   // The connection limit shared by the loops; null: none. Not owned.
   Admission* admission = nullptr;
+  // For listeners that speak TLS; null: none does. Not owned.
+  TlsServer* tls = nullptr;
   // Sent to a connection beyond the limit before it is closed.
   std::string_view refusal = "ERROR Too many open connections\r\n";
   // The most that is taken from one connection in a turn; io_uring may exceed it by the 32 buffers
@@ -135,7 +141,8 @@ class EventLoop {
   virtual void Wake() = 0;
   // Takes a connected stream socket over, and owns it from here even on failure. kRetryLater: the
   // connection limit is reached or the loop has stopped; the socket was closed.
-  virtual Status Adopt(int fd, Transport transport, uint16_t listener_index) = 0;
+  virtual Status Adopt(int fd, Transport transport, uint16_t listener_index,
+                       TlsMode tls = TlsMode::kNone) = 0;
   // Accepted connections go to the one of `group` that has the fewest. This loop may be among them.
   virtual void ShareWith(std::vector<EventLoop*> group) = 0;
   // Calls `visit` for each open connection. Holds a lock that opening and closing need: be quick.

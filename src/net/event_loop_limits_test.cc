@@ -208,7 +208,7 @@ TEST_P(LoopLimitsTest, ThoseWhoAreTurnedAwayHoldFewDescriptors) {
   Admission admission(1);
   LoopOptions options;
   options.admission = &admission;
-  auto opened = Listener::OpenTcp({"127.0.0.1", 0}, {.backlog = 4096});
+  auto opened = Listener::OpenTcp({"127.0.0.1", 0}, TlsMode::kNone, {.backlog = 4096});
   ASSERT_TRUE(opened.has_value());
   std::vector<Peer> peers;
   for (uint64_t i = 0; i < kPeers; ++i) peers.emplace_back((*opened)[0]->address());

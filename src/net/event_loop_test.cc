@@ -193,7 +193,7 @@ TEST_P(EventLoopTest, ManyConnectionsMakeOneBatch) {
 
 TEST_P(EventLoopTest, UnixSocketsAreServedBesideTcp) {
   const std::string path = ::testing::TempDir() + "weft_loop_" + std::to_string(getpid()) + ".sock";
-  auto listeners = Listener::OpenTcp({"127.0.0.1", 0}, {});
+  auto listeners = Listener::OpenTcp({"127.0.0.1", 0}, TlsMode::kNone, {});
   auto local = Listener::OpenUnix(path, {.unix_mask = 0700});
   ASSERT_TRUE(listeners.has_value() && local.has_value());
   listeners->push_back(std::move(*local));

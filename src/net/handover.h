@@ -17,6 +17,7 @@ namespace weft::net {
 struct NewSocket {
   int fd;
   Transport transport;
+  TlsMode tls;
   uint16_t listener_index;
 };
 

@@ -71,13 +71,13 @@ Listener::~Listener() {
   errno = error;
 }
 
-Result<std::unique_ptr<Listener>> Listener::OpenOne(const SocketAddress& address,
+Result<std::unique_ptr<Listener>> Listener::OpenOne(const SocketAddress& address, TlsMode tls,
                                                     const ListenerOptions& options) {
   const int fd = socket(address.family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return Failed("socket for", address);
   const bool tcp = address.family() != AF_UNIX;
   std::unique_ptr<Listener> listener(
-      new Listener(fd, tcp ? Transport::kTcp : Transport::kUnix, address));
+      new Listener(fd, tcp ? Transport::kTcp : Transport::kUnix, tls, address));
   if (tcp) {
     Status status = SetTcpOptions(fd, address.family(), options.keepalive);
     if (!status.ok()) return status;
@@ -100,11 +100,11 @@ Result<std::unique_ptr<Listener>> Listener::OpenOne(const SocketAddress& address
 }
 
 // Tries again while the address is in use: its server may have been killed just now.
-Result<std::unique_ptr<Listener>> Listener::OpenPatiently(const SocketAddress& address,
+Result<std::unique_ptr<Listener>> Listener::OpenPatiently(const SocketAddress& address, TlsMode tls,
                                                           const ListenerOptions& options) {
   for (base::Patience patience;;) {
     if (address.family() == AF_UNIX) UnlinkStale(address.ToString(), address);
-    auto opened = OpenOne(address, options);
+    auto opened = OpenOne(address, tls, options);
     if (opened || errno != EADDRINUSE) return opened;
     const bool for_ever = address.family() == AF_UNIX && IsOtherFile(address.ToString());
     if (for_ever || !patience.Wait()) {
@@ -114,7 +114,7 @@ Result<std::unique_ptr<Listener>> Listener::OpenPatiently(const SocketAddress& a
   }
 }
 
-Result<std::vector<std::unique_ptr<Listener>>> Listener::OpenTcp(const HostPort& where,
+Result<std::vector<std::unique_ptr<Listener>>> Listener::OpenTcp(const HostPort& where, TlsMode tls,
                                                                  const ListenerOptions& options) {
   auto addresses = ResolveForListening(where);
   if (!addresses) return addresses.error();
@@ -122,7 +122,7 @@ Result<std::vector<std::unique_ptr<Listener>>> Listener::OpenTcp(const HostPort&
   Status last(Code::kInvalidArgument, "no address found for '" + where.host + "'");
   for (SocketAddress& address : *addresses) {
     if (where.port == 0 && !listeners.empty()) address.set_port(listeners[0]->address().port());
-    auto opened = OpenPatiently(address, options);
+    auto opened = OpenPatiently(address, tls, options);
     if (opened) {
       listeners.push_back(std::move(*opened));
     } else if (last = opened.error(); errno != EAFNOSUPPORT && errno != EADDRNOTAVAIL) {
@@ -138,7 +138,7 @@ Result<std::unique_ptr<Listener>> Listener::OpenUnix(const std::string& path,
                                                      const ListenerOptions& options) {
   auto address = UnixAddress(path);
   if (!address) return address.error();
-  return OpenPatiently(*address, options);
+  return OpenPatiently(*address, TlsMode::kNone, options);
 }
 
 }  // namespace weft::net

@@ -36,8 +36,9 @@ class Listener {
  public:
   // One listener for each address that "host:port" stands for. With port 0 the system picks one
   // port, which all of them share where it is free.
-  static Result<std::vector<std::unique_ptr<Listener>>> OpenTcp(const HostPort& where,
+  static Result<std::vector<std::unique_ptr<Listener>>> OpenTcp(const HostPort& where, TlsMode tls,
                                                                 const ListenerOptions& options);
+  // Whoever may connect by a file is of this machine: nothing is sealed.
   // Replaces a socket file that nobody listens on any more; never another kind of file.
   static Result<std::unique_ptr<Listener>> OpenUnix(const std::string& path,
                                                     const ListenerOptions& options);
@@ -48,20 +49,23 @@ class Listener {
 
   int fd() const { return fd_; }
   Transport transport() const { return transport_; }
+  // What its connections must speak.
+  TlsMode tls() const { return tls_; }
   // The bound address, with the port that the system picked.
   const SocketAddress& address() const { return address_; }
 
  private:
-  Listener(int fd, Transport transport, SocketAddress address)
-      : fd_(fd), transport_(transport), address_(address) {}
-  static Result<std::unique_ptr<Listener>> OpenOne(const SocketAddress& address,
+  Listener(int fd, Transport transport, TlsMode tls, SocketAddress address)
+      : fd_(fd), transport_(transport), tls_(tls), address_(address) {}
+  static Result<std::unique_ptr<Listener>> OpenOne(const SocketAddress& address, TlsMode tls,
                                                    const ListenerOptions& options);
-  static Result<std::unique_ptr<Listener>> OpenPatiently(const SocketAddress& address,
+  static Result<std::unique_ptr<Listener>> OpenPatiently(const SocketAddress& address, TlsMode tls,
                                                          const ListenerOptions& options);
 
   // Constant after construction.
   const int fd_;
   const Transport transport_;
+  const TlsMode tls_;
   SocketAddress address_;
   std::string unlink_path_;
   FileId unlink_id_;

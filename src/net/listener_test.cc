@@ -16,14 +16,14 @@ std::string FreshPath(const char* name) {
 }
 
 TEST(Listener, PortZeroGetsAPortThatAcceptsConnections) {
-  auto opened = Listener::OpenTcp({"127.0.0.1", 0}, {});
+  auto opened = Listener::OpenTcp({"127.0.0.1", 0}, TlsMode::kNone, {});
   ASSERT_TRUE(opened.has_value());
   EXPECT_NE(opened.value()[0]->address().port(), 0);
   EXPECT_TRUE(Peer(opened.value()[0]->address()).connected());
 }
 
 TEST(Listener, WildcardListensOnEveryFamilyAtOnePort) {
-  auto opened = Listener::OpenTcp({"", 0}, {});
+  auto opened = Listener::OpenTcp({"", 0}, TlsMode::kNone, {});
   ASSERT_TRUE(opened.has_value());
   for (auto& listener : *opened) {
     EXPECT_EQ(listener->address().port(), opened.value()[0]->address().port());
@@ -31,9 +31,10 @@ TEST(Listener, WildcardListensOnEveryFamilyAtOnePort) {
 }
 
 TEST(Listener, TakenPortIsAnError) {
-  auto first = Listener::OpenTcp({"127.0.0.1", 0}, {});
+  auto first = Listener::OpenTcp({"127.0.0.1", 0}, TlsMode::kNone, {});
   ASSERT_TRUE(first.has_value());
-  auto second = Listener::OpenTcp({"127.0.0.1", first.value()[0]->address().port()}, {});
+  auto second =
+      Listener::OpenTcp({"127.0.0.1", first.value()[0]->address().port()}, TlsMode::kNone, {});
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code(), Code::kIoError);
 }
@@ -88,7 +89,7 @@ TEST(Listener, OrdinaryFileIsNeverReplaced) {
 
 // As a killed server's sockets, which the system closes a moment after its parent saw it end.
 TEST(Listener, APortAndAPathThatAreFreedWithinAMomentAreWaitedFor) {
-  auto port = Listener::OpenTcp({"127.0.0.1", 0}, {});
+  auto port = Listener::OpenTcp({"127.0.0.1", 0}, TlsMode::kNone, {});
   ASSERT_TRUE(port.has_value());
   const HostPort where = {"127.0.0.1", port.value()[0]->address().port()};
   const std::string path = FreshPath("moment");
@@ -104,7 +105,7 @@ TEST(Listener, APortAndAPathThatAreFreedWithinAMomentAreWaitedFor) {
     });
   };
   std::thread closes_port = after_a_moment([&] { port->clear(); });
-  auto tcp = Listener::OpenTcp(where, {});
+  auto tcp = Listener::OpenTcp(where, TlsMode::kNone, {});
   closes_port.join();
   EXPECT_TRUE(tcp.has_value()) << tcp.error().ToString();
   std::thread closes_path = after_a_moment([dying] { close(dying); });

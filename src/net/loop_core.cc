@@ -1,6 +1,5 @@
 #include "net/loop_core.h"
 
-#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <ctime>
 
 #include "base/check.h"
+#include "net/tls_session.h"
 
 namespace weft::net {
 namespace {
@@ -17,7 +17,6 @@ namespace {
 constexpr size_t kArenaBytes = size_t{512} << 10;
 constexpr int kStopPollMs = 2;
 constexpr uint64_t kTrimMs = 1000;
-constexpr int kAcceptsPerTurn = 64;  // of one listener
 
 // Unique over all loops. Relaxed: only uniqueness matters.
 std::atomic<uint64_t> next_connection_id{1};
@@ -26,18 +25,6 @@ uint64_t CoarseMs() {
   timespec now;
   clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
   return static_cast<uint64_t>(now.tv_sec) * 1000 + static_cast<uint64_t>(now.tv_nsec) / 1'000'000;
-}
-
-// Closing with unread input makes TCP reset the connection, which can overtake the last reply.
-void EndPolitely(int fd) {
-  constexpr size_t kDrainBytesMax = size_t{1} << 20;
-  char scrap[16384];
-  shutdown(fd, SHUT_WR);
-  for (size_t total = 0; total < kDrainBytesMax;) {
-    const ssize_t n = recv(fd, scrap, sizeof scrap, MSG_DONTWAIT);
-    if (n <= 0) return;
-    total += static_cast<size_t>(n);
-  }
 }
 
 }  // namespace
@@ -94,6 +81,7 @@ Status LoopCore::Run() {
     status = WaitAndReceive(handler_->OnSpareTime() ? 0 : TimeoutMs());
     turns_.Add(1);
     if (bell_rang_) AnswerBell();
+    if (options_.tls != nullptr) GoOnWithHandshakes();
     RunAgain();
     RunBatch();
     if (now_ms_ >= next_tick_ms_) Tick();
@@ -112,7 +100,7 @@ Status LoopCore::Run() {
 }
 
 int LoopCore::TimeoutMs() const {
-  if (!again_.empty() || HasWork()) return 0;
+  if (!again_.empty() || !handshakes_.empty() || HasWork()) return 0;
   const int until_tick = static_cast<int>(next_tick_ms_ - std::min(now_ms_, next_tick_ms_));
   // The coarse clock lags by up to 4 ms: a wait of the exact rest would end too early and spin.
   return stopping_ ? kStopPollMs : until_tick + 4;
@@ -221,8 +209,10 @@ void LoopCore::SendTouched() {
     Connection& connection = *touched_[i];
     connection.in_touched_ = false;
     if (connection.closed_ || connection.send_queued_) continue;
-    if (connection.output_.empty()) {
-      connection.output_.Clear(pool_);  // what was reserved and never committed
+    if (connection.tls_ != nullptr) Seal(connection);
+    if (connection.wire_->empty()) {
+      // What was reserved and never committed; of sealed ones it may be what waits for a handshake.
+      if (connection.output_.empty()) connection.output_.Clear(pool_);
     } else if (!connection.blocked_ && !connection.doomed_) {
       SendOutput(connection);
     }
@@ -258,20 +248,22 @@ void LoopCore::FreeClosed() {
 // --- sending ---------------------------------------------------------------------------------
 
 void LoopCore::CountReceived(Connection& connection, size_t bytes) {
-  connection.bytes_in_.Add(bytes);
   connection.last_active_ms_.Set(now_ms_);
+  if (connection.tls_ != nullptr) return;  // plain bytes count: OpenRecords
+  connection.bytes_in_.Add(bytes);
   bytes_in_.Add(bytes);
 }
 
 void LoopCore::CountSent(Connection& connection, size_t bytes) {
-  connection.output_.Advance(bytes, pool_);
-  connection.bytes_out_.Add(bytes);
+  connection.wire_->Advance(bytes, pool_);
   connection.last_active_ms_.Set(now_ms_);
+  if (connection.tls_ != nullptr) return;  // plain bytes count: Seal
+  connection.bytes_out_.Add(bytes);
   bytes_out_.Add(bytes);
 }
 
 void LoopCore::Block(Connection& connection) {
-  if (!connection.output_.KeepUnsent(pool_)) {
+  if (!connection.wire_->KeepUnsent(pool_)) {
     connection.doomed_ = true;
     return;
   }
@@ -283,30 +275,32 @@ void LoopCore::SendNow(Connection& connection) {
   constexpr int kVectors = 32;
   constexpr int kRounds = 8;  // a peer that reads as fast as we send must not hold up the others
   iovec vectors[kVectors];
-  for (int round = 0; round < kRounds && !connection.output_.empty(); ++round) {
+  for (int round = 0; round < kRounds && !connection.wire_->empty(); ++round) {
     msghdr message = {};
     message.msg_iov = vectors;
-    message.msg_iovlen = static_cast<size_t>(connection.output_.Gather(vectors, kVectors));
+    message.msg_iovlen = static_cast<size_t>(connection.wire_->Gather(vectors, kVectors));
     const ssize_t sent = message.msg_iovlen == 1
                              ? send(connection.fd_, vectors[0].iov_base, vectors[0].iov_len,
                                     MSG_NOSIGNAL | MSG_DONTWAIT)
                              : sendmsg(connection.fd_, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
       CountSent(connection, static_cast<size_t>(sent));
+      if (connection.tls_ != nullptr && connection.wire_->empty()) Seal(connection);
     } else if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS || errno == ENOMEM) {
       break;
     } else if (errno != EINTR) {
       connection.doomed_ = true;
       connection.output_.Clear(pool_);
+      connection.wire_->Clear(pool_);
     }
   }
-  if (!connection.output_.empty()) Block(connection);
+  if (!connection.wire_->empty()) Block(connection);
 }
 
 // --- deciding --------------------------------------------------------------------------------
 
 void LoopCore::Review(Connection& connection) {
-  const size_t pending = connection.output_.size();
+  const size_t pending = connection.unsent();
   connection.output_bytes_seen_.Set(pending);
   const bool answered = connection.closing_ || (connection.at_end_ && !connection.OwesAnswers());
   if (connection.doomed_ || (pending == 0 && answered)) return Close(connection);
@@ -333,6 +327,10 @@ void LoopCore::OpenConnection(const NewSocket& socket) {
                                     socket.transport, socket.listener_index, now_ms_);
   EnterTable(*connection);
   opened_.Add(1);
+  if (socket.tls != TlsMode::kNone && !BeginTls(*connection, socket.tls)) {
+    connection->doomed_ = true;
+    Touch(*connection);
+  }
   handler_->OnOpen(*connection);
   if (!Attach(*connection)) {
     connection->doomed_ = true;
@@ -350,12 +348,24 @@ void LoopCore::Close(Connection& connection) {
   handler_->OnClose(connection);
   LeaveTable(connection);
   if (connection.in_again_) Unlist(again_, connection);
+  if (connection.tls_ != nullptr) EndTls(connection);
   connection.output_.Clear(pool_);
   connection.partial_.Release(pool_);
   LeaveRooms(connection);
   ReleaseSeat();
   if (!connection.doomed_ && !connection.at_end_) EndPolitely(connection.fd_);
   Detach(connection);
+}
+
+void LoopCore::EndPolitely(int fd) {
+  constexpr size_t kDrainBytesMax = size_t{1} << 20;
+  char scrap[16384];
+  shutdown(fd, SHUT_WR);
+  for (size_t total = 0; total < kDrainBytesMax;) {
+    const ssize_t n = recv(fd, scrap, sizeof scrap, MSG_DONTWAIT);
+    if (n <= 0) return;
+    total += static_cast<size_t>(n);
+  }
 }
 
 void LoopCore::Unlist(std::vector<Connection*>& list, Connection& connection) {
@@ -421,103 +431,6 @@ LoopStats LoopCore::Stats() const {
   return stats;
 }
 
-// --- accepting -------------------------------------------------------------------------------
-
-void LoopCore::ShareWith(std::vector<EventLoop*> group) {
-  group_.clear();
-  for (EventLoop* loop : group) group_.push_back(static_cast<LoopCore*>(loop));
-}
-
-LoopCore& LoopCore::Fewest() {
-  if (group_.empty()) return *this;
-  LoopCore* fewest = nullptr;
-  uint32_t fewest_count = 0;
-  for (size_t i = 0; i < group_.size(); ++i) {  // from where the last search ended: ties go round
-    LoopCore* const loop = group_[(next_in_group_ + i) % group_.size()];
-    const uint32_t count = loop->assigned_.load(std::memory_order_relaxed);
-    if (fewest == nullptr || count < fewest_count) {
-      fewest = loop;
-      fewest_count = count;
-    }
-  }
-  ++next_in_group_;
-  return *fewest;
-}
-
-void LoopCore::Refuse(int fd) {
-  [[maybe_unused]] const ssize_t sent =
-      send(fd, options_.refusal.data(), options_.refusal.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-  EndPolitely(fd);
-  close(fd);
-}
-
-void LoopCore::ReleaseSeat() {
-  assigned_.fetch_sub(1, std::memory_order_relaxed);
-  if (options_.admission != nullptr) options_.admission->Leave();
-}
-
-void LoopCore::Accepted(int fd, size_t listener_index) {
-  if (options_.admission != nullptr && !options_.admission->TryEnter()) return Refuse(fd);
-  const NewSocket socket{fd, options_.listeners[listener_index]->transport(),
-                         static_cast<uint16_t>(listener_index)};
-  LoopCore& loop = Fewest();
-  loop.assigned_.fetch_add(1, std::memory_order_relaxed);
-  if (&loop == this) {
-    OpenConnection(socket);
-  } else if (!loop.handover_.Push(socket)) {
-    close(fd);
-    loop.ReleaseSeat();
-  }
-}
-
-Status LoopCore::Adopt(int fd, Transport transport, uint16_t listener_index) {
-  if (options_.admission != nullptr && !options_.admission->TryEnter()) {
-    Refuse(fd);
-    return {Code::kRetryLater, "too many open connections"};
-  }
-  assigned_.fetch_add(1, std::memory_order_relaxed);
-  if (handover_.Push({fd, transport, listener_index})) return Status::Ok();
-  close(fd);
-  ReleaseSeat();
-  return {Code::kRetryLater, "the event loop has stopped"};
-}
-
-void LoopCore::AcceptReady(size_t listener_index) {
-  const int listener = options_.listeners[listener_index]->fd();
-  for (int i = 0; i < kAcceptsPerTurn; ++i) {
-    const int fd = accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd >= 0) {
-      Accepted(fd, listener_index);
-    } else if (errno != EINTR && errno != ECONNABORTED) {
-      if (errno != EAGAIN && errno != EWOULDBLOCK) AcceptFailed(errno);
-      return;
-    }
-  }
-}
-
-void LoopCore::AcceptFailed(int error_number) {
-  const bool exhausted = error_number == EMFILE || error_number == ENFILE ||
-                         error_number == ENOMEM || error_number == ENOBUFS;
-  if (!exhausted || accept_paused_) return;
-  // The waiting connection would wake the loop again and again: look away until the next tick.
-  accept_pauses_.Add(1);
-  accept_paused_ = true;
-  accept_paused_from_.Set(now_ms_);
-  UnwatchListeners();
-}
-
-void LoopCore::WatchListeners() {
-  if (listening_) return;
-  listening_ = true;
-  for (size_t i = 0; i < options_.listeners.size(); ++i) WatchListener(i);
-}
-
-void LoopCore::UnwatchListeners() {
-  if (!listening_) return;
-  listening_ = false;
-  for (size_t i = 0; i < options_.listeners.size(); ++i) UnwatchListener(i);
-}
-
 // --- stopping --------------------------------------------------------------------------------
 
 void LoopCore::Stop(uint64_t grace_ms) {
@@ -540,7 +453,7 @@ void LoopCore::BeginStop() {
 }
 
 bool LoopCore::Settled(const Connection& connection) const {
-  return connection.output_.empty() && !connection.send_queued_ && !connection.OwesAnswers() &&
+  return connection.unsent() == 0 && !connection.send_queued_ && !connection.OwesAnswers() &&
          !connection.in_ready_ && connection.partial_.size() == 0 &&
          UnreadBytes(connection.fd_) == 0;
 }

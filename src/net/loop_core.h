@@ -10,6 +10,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <span>
 #include <vector>
 
@@ -30,7 +31,7 @@ class LoopCore : public EventLoop {
   Status Run() override;
   void Stop(uint64_t grace_ms) override;
   void Wake() override;
-  Status Adopt(int fd, Transport transport, uint16_t listener_index) override;
+  Status Adopt(int fd, Transport transport, uint16_t listener_index, TlsMode tls) override;
   void ShareWith(std::vector<EventLoop*> group) override;
   void ForEachConnection(const std::function<void(const ConnectionInfo&)>& visit) override
       WEFT_EXCLUDES(table_mutex_);
@@ -96,6 +97,14 @@ class LoopCore : public EventLoop {
   // Receives up to `asked` bytes into the connection's own memory, which become its view. Returns
   // as recv does; 0, too, if there is no memory and the connection is doomed.
   ssize_t ReceiveDirect(Connection& connection, size_t asked);
+  // TLS: loop_tls.cc.
+  // Takes what a sealed connection's socket or the system brought. Its plain bytes are kept with
+  // it: ShowPartial shows them.
+  void Unseal(Connection& connection, std::string_view sealed);
+  // Receives so, up to `asked` bytes, which become its view. Returns as recv does.
+  ssize_t ReceiveSealed(Connection& connection, size_t asked);
+  // Turns replies into records: as many as may wait for the socket. Never while a send is queued.
+  void Seal(Connection& connection);
   // The part that it keeps of its input has changed.
   void CountInput(Connection& connection);
   const std::vector<Connection*>& connections() const { return connections_; }
@@ -191,11 +200,22 @@ class LoopCore : public EventLoop {
   void ReviewPace(Connection& connection);
   void ReviewWait(Connection& connection);
 
+  // TLS: loop_tls.cc.
+  bool BeginTls(Connection& connection, TlsMode mode);
+  void EndTls(Connection& connection);
+  bool MayShakeHands(Connection& connection, std::string_view sealed);
+  void GoOnWithHandshakes();
+  void OpenRecords(Connection& connection, std::string_view sealed);
+  void FailTls(Connection& connection);
+  void EndSlowHandshake(Connection& connection);
+
   // Connections.
   void OpenConnection(const NewSocket& socket);
   // Closes sockets that it is given, now and from now on.
   void RefuseNewSockets();
   void Close(Connection& connection);
+  // Closing with unread input makes TCP reset the connection, which can overtake the last reply.
+  static void EndPolitely(int fd);
   void CloseIdle();    // loop_watch.cc
   void LookForGone();  // loop_watch.cc
   static bool WaitsInVain(const Connection& connection);
@@ -203,10 +223,10 @@ class LoopCore : public EventLoop {
   void EnterTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);
   void LeaveTable(Connection& connection) WEFT_EXCLUDES(table_mutex_);
 
-  // Accepting.
+  // Accepting: loop_accept.cc.
   LoopCore& Fewest();
   void Accepted(int fd, size_t listener_index);
-  void Refuse(int fd);
+  void Refuse(int fd, TlsMode tls);
   void WatchListeners();
   void UnwatchListeners();
   void ReleaseSeat();
@@ -225,6 +245,9 @@ class LoopCore : public EventLoop {
   std::vector<Connection*> touched_;
   std::vector<Connection*> again_;
   std::vector<Connection*> graveyard_;
+  std::deque<Connection*> handshakes_;  // that wait for their turn: the first comes next
+  int handshake_steps_left_ = 0;        // in this turn
+  std::unique_ptr<char[]> sealed_;      // take_bytes_max, as received; null before the first
   size_t next_in_group_ = 0;
   size_t next_watched_ = 0;  // in connections_
   uint64_t now_ms_ = 0;

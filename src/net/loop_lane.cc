@@ -40,7 +40,7 @@ void LoopCore::LeaveInputLane(Connection& connection) {
 
 // Whoever has taken all that was sent to it, more than this, is likely to take this.
 bool LoopCore::IsProvenReader(const Connection& connection, size_t n) const {
-  return !connection.output_pace_.IsSlow(now_ms_) && connection.output_.empty() &&
+  return !connection.output_pace_.IsSlow(now_ms_) && connection.unsent() == 0 &&
          connection.bytes_out() >= 2 * n && UndeliveredBytes(connection.fd_) == 0;
 }
 

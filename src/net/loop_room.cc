@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "net/loop_core.h"
+#include "net/tls_session.h"
 
 namespace weft::net {
 namespace {
@@ -60,6 +61,7 @@ void LoopCore::CountInput(Connection& connection) {
 }
 
 size_t LoopCore::RestThatIsHere(const Connection& connection, size_t most) {
+  if (connection.tls_ != nullptr) return 0;  // nobody can tell before it is opened
   const size_t here = std::min(UnreadBytes(connection.fd_), most);
   if (here == 0) return 0;
   const size_t kept = connection.partial_.size();
@@ -147,6 +149,7 @@ void LoopCore::GrantWhole(Connection& connection, size_t charge_before) {
 }
 
 ssize_t LoopCore::ReceiveDirect(Connection& connection, size_t asked) {
+  if (connection.tls_ != nullptr) return ReceiveSealed(connection, asked);
   PartialInput& partial = connection.partial_;
   const size_t expected = connection.expected_bytes_;
   if (expected > partial.size()) asked = std::min(asked, expected - partial.size());
@@ -189,7 +192,7 @@ bool LoopCore::TakeOutputRoom(Connection& connection, size_t n) {
 }
 
 void LoopCore::CountOutput(Connection& connection) {
-  const size_t held = connection.output_.held_bytes();
+  const size_t held = connection.unsent_held();
   const size_t charge = (held > Connection::kInputFreeBytes ? held : 0) + connection.room_left_;
   Room::Holder& holder = connection.output_room_;
   if (charge != holder.taken()) rooms_->output.SetTaken(holder, charge);
@@ -294,7 +297,9 @@ uint64_t LoopCore::StuckMs(Connection& connection, size_t input_holds, size_t ou
   // Also while it waits for room: what it holds must go.
   const bool may_send = connection.blocked_ && !connection.send_queued_;
   uint64_t sent = connection.bytes_out();
-  if (output_holds != 0) sent -= std::min(sent, UndeliveredBytes(connection.fd_));
+  if (output_holds != 0)
+    sent -= std::min(sent, UndeliveredBytes(connection.fd_) +
+                               (connection.tls_ == nullptr ? 0 : connection.wire_->size()));
   const uint64_t output_ms =
       JudgeMark(connection.output_mark_, sent, output_holds, may_send, connection.output_room_);
   const bool may_receive = reads && connection.partial_.size() > 0;

@@ -48,6 +48,7 @@ void LoopCore::LookForGone() {
   for (size_t i = 0; i < std::min(part, all); ++i) {
     if (next_watched_ >= all) next_watched_ = 0;
     Connection* const connection = connections_[next_watched_++];
+    EndSlowHandshake(*connection);
     if (connection->MayRead() || connection->doomed_) continue;
     sockets.push_back({connection->fd_, POLLIN | POLLRDHUP, 0});
     owners.push_back(connection);
@@ -57,7 +58,7 @@ void LoopCore::LookForGone() {
     Connection& connection = *owners[i];
     const short events = sockets[i].revents;
     const bool gone = (events & (POLLERR | POLLHUP)) != 0;
-    if ((events & POLLERR) != 0 || (gone && !connection.output_.empty())) {
+    if ((events & POLLERR) != 0 || (gone && connection.unsent() > 0)) {
       connection.doomed_ = true;  // what is still to be sent cannot be
     } else if ((gone || (events & POLLRDHUP) != 0) && WaitsInVain(connection)) {
       connection.at_end_ = true;

@@ -222,7 +222,7 @@ class TestServer {
                       std::vector<std::unique_ptr<Listener>> listeners = {})
       : tick_ms_(static_cast<uint64_t>(options.tick_ms)), listeners_(std::move(listeners)) {
     if (listeners_.empty()) {
-      auto opened = Listener::OpenTcp({"127.0.0.1", 0}, {.backlog = 4096});
+      auto opened = Listener::OpenTcp({"127.0.0.1", 0}, TlsMode::kNone, {.backlog = 4096});
       EXPECT_TRUE(opened.has_value());
       listeners_ = std::move(*opened);
     }

@@ -16,6 +16,7 @@ namespace weft::net {
 void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes) {
   CountReceived(connection, bytes);
   connection.looked_at_ = false;
+  if (connection.tls_ != nullptr) return TakeSealed(connection, buffer, bytes);
   const char* data = buffers_.get() + buffer * kBufferBytes;
   const uint64_t swallowed = std::min<uint64_t>(connection.swallow_bytes_, bytes);
   connection.swallow_bytes_ -= swallowed;
@@ -40,6 +41,18 @@ void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes
   if (!may_read) {
     // No further byte may come: what it waits for may be here. It runs again when it may.
     if (!connection.held_) connection.has_more_ = true;
+    return Touch(connection);
+  }
+  ShowPartial(connection);
+  Deliver(connection);
+}
+
+void UringLoop::TakeSealed(Connection& connection, unsigned buffer, size_t bytes) {
+  const bool may_read = connection.MayRead();
+  Unseal(connection, {buffers_.get() + buffer * kBufferBytes, bytes});
+  ReturnBuffer(buffer);
+  if (!may_read) {  // as above
+    if (!connection.held_ && connection.partial_.size() > 0) connection.has_more_ = true;
     return Touch(connection);
   }
   ShowPartial(connection);

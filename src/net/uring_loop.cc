@@ -350,8 +350,9 @@ void UringLoop::ReviewReading(Connection& connection) {
 
 void UringLoop::SendOutput(Connection& connection) {
   iovec pieces[2];
-  const int count = connection.output_.Gather(pieces, 2);
-  if (count != 1 || pieces[0].iov_len > kQueuedSendBytesMax ||
+  const int count = connection.wire_->Gather(pieces, 2);
+  const bool more = connection.tls_ != nullptr && !connection.output_.empty();  // to seal
+  if (count != 1 || more || pieces[0].iov_len > kQueuedSendBytesMax ||
       queued_sends_.size() >= kQueuedSendsMax) {
     return SendNow(connection);
   }
@@ -403,9 +404,13 @@ void UringLoop::FinishSend(Connection& connection, size_t bytes) {
   } else if (result != -EINTR) {
     connection.doomed_ = true;
   }
-  if (connection.doomed_) connection.output_.Clear(pool_);
-  if (!connection.output_.empty() && !connection.blocked_) {
-    if (!connection.output_.KeepUnsent(pool_)) connection.doomed_ = true;
+  if (connection.doomed_) {
+    connection.output_.Clear(pool_);
+    connection.wire_->Clear(pool_);
+  }
+  if (connection.unsent() > 0 && !connection.blocked_) {
+    if (!connection.output_.KeepUnsent(pool_) || !connection.wire_->KeepUnsent(pool_))
+      connection.doomed_ = true;
     Touch(connection);
   }
   Review(connection);

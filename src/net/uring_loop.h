@@ -83,6 +83,7 @@ class UringLoop final : public LoopCore {
   void OnAccept(size_t index, const io_uring_cqe& completion);
   void OnRoom(Connection& connection);
   void TakeBuffer(Connection& connection, unsigned buffer, size_t bytes);
+  void TakeSealed(Connection& connection, unsigned buffer, size_t bytes);
   void ReturnBuffer(unsigned buffer);
   void ArmReceive(Connection& connection);
   void ArmInputPoll(Connection& connection);

@@ -240,9 +240,12 @@ ParseResult ParseAdmin(std::string_view word, const Line& line, const ParseConte
   if (word == "slabs") return ParseSlabs(line, request);
   if (word == "lru") return ParseLru(line, request);
   if (word == "lru_crawler") return ParseLruCrawler(line, request);
-  // What memcached says where watchers are switched off, and where it has no TLS.
+  // What memcached says where watchers are switched off.
   if (word == "watch") return Text(line, "CLIENT_ERROR watch commands not allowed\r\n", request);
-  if (word == "refresh_certs") return Text(line, "Error TLS not enabled\r\n", request);
+  if (word == "refresh_certs") {
+    request->kind = RequestKind::kRefreshCerts;
+    return Done(line.bytes);
+  }
   return Text(line, kUnknownCommand, request);
 }
 

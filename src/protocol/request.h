@@ -36,16 +36,17 @@ enum class RequestKind : uint8_t {
   kBinary,          // any of the binary protocol about one key: `command.verb` says which
 
   // About the server.
-  kText,         // only what drop_key and swallow_bytes say; the reply is `text`
-  kVerbosity,    // set it to `number`
-  kFlushAll,     // drop all stored before `flush_at_s` (0: now); only counted if there is a `text`
-  kMemoryLimit,  // cache_memlimit: take `number` MiB; at least eight
-  kStats,        // `arguments`: what follows the word;
-  kVersion,      // the reply needs the server's version
-  kQuit,         // `close` is set; no reply
-  kShutdown,     // `graceful` or not; no reply
-  kDump,         // lines of all keys, in the form that `number` names (DumpForm)
-  kLogin,        // whether `command.value` names somebody who may enter (protocol/gate.h)
+  kText,          // only what drop_key and swallow_bytes say; the reply is `text`
+  kVerbosity,     // set it to `number`
+  kFlushAll,      // drop all stored before `flush_at_s` (0: now); only counted if there is a `text`
+  kMemoryLimit,   // cache_memlimit: take `number` MiB; at least eight
+  kStats,         // `arguments`: what follows the word;
+  kVersion,       // the reply needs the server's version
+  kRefreshCerts,  // read the certificate again
+  kQuit,          // `close` is set; no reply
+  kShutdown,      // `graceful` or not; no reply
+  kDump,          // lines of all keys, in the form that `number` names (DumpForm)
+  kLogin,         // whether `command.value` names somebody who may enter (protocol/gate.h)
 };
 
 enum class DumpForm : uint32_t {

@@ -75,7 +75,7 @@ void Refuse(std::string_view status, std::string_view more, net::Connection* con
 Result<std::unique_ptr<HttpPage>> HttpPage::Open(const net::HostPort& where, Content content) {
   // The constructor is private, so make_unique cannot call it; the unique_ptr frees it.
   std::unique_ptr<HttpPage> page(new HttpPage(std::move(content)));
-  auto listeners = net::Listener::OpenTcp(where, {});
+  auto listeners = net::Listener::OpenTcp(where, net::TlsMode::kNone, {});
   if (!listeners) return listeners.error();
   page->listeners_ = std::move(*listeners);
   net::LoopOptions options;

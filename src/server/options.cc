@@ -24,12 +24,27 @@ Status TakeProtocol(std::string_view item, protocol::Dialect* dialect) {
   return {};
 }
 
-// "proto[ascii]:", "tag[name]:" and "notls:" may stand before an address of -l.
-Status StripPrefixes(std::string_view* item, protocol::Dialect* dialect) {
+constexpr std::pair<std::string_view, net::TlsMode> kTlsPrefixes[] = {
+    {"notls:", net::TlsMode::kNone},
+    {"btls:", net::TlsMode::kAnyone},
+    {"mtls:", net::TlsMode::kCertified},
+};
+
+bool StripTls(std::string_view* item, net::TlsMode* mode) {
+  for (const auto& [prefix, its_mode] : kTlsPrefixes) {
+    if (!item->starts_with(prefix)) continue;
+    *mode = its_mode;
+    item->remove_prefix(prefix.size());
+    return true;
+  }
+  return false;
+}
+
+// "proto[ascii]:", "tag[name]:" and those of TLS may stand before an address of -l.
+Status StripPrefixes(std::string_view* item, protocol::Dialect* dialect, net::TlsMode* tls) {
   while (true) {
-    if (item->starts_with("notls:")) {
-      item->remove_prefix(6);
-    } else if (item->starts_with("tag[") || item->starts_with("proto[")) {
+    if (StripTls(item, tls)) continue;
+    if (item->starts_with("tag[") || item->starts_with("proto[")) {
       const size_t close = item->find("]:");
       if (close == item->npos) {
         return BadUsage("-l: Invalid protocol spec: \"" + std::string(*item) + "\"");
@@ -92,13 +107,15 @@ Status ResolveListen(Draft& draft) {
     if (item.empty()) continue;
     protocol::Dialect dialect = options.dialect;
     const bool has_protocol = item.find("proto[") != item.npos;
-    Status status = StripPrefixes(&item, &dialect);
+    net::TlsMode tls = options.tls ? net::TlsMode::kAsSet : net::TlsMode::kNone;
+    Status status = StripPrefixes(&item, &dialect, &tls);
+    if (status.ok()) status = CheckTls(draft, tls);
     if (!status.ok()) return status;
     Result<net::HostPort> where = net::ParseHostPort(item, port);
     if (!where) return BadUsage("-l: " + std::string(where.error().message()));
     if (where->host == "*") where->host.clear();
     if (Status agrees = CheckDialect(draft, dialect, has_protocol); !agrees.ok()) return agrees;
-    options.tcp.emplace_back(where->host, where->port, dialect);
+    options.tcp.emplace_back(where->host, where->port, dialect, tls);
   }
   return options.tcp.empty() ? BadUsage("-l needs an address") : Status();
 }
@@ -108,19 +125,33 @@ bool IsLoopback(const net::SocketAddress& address) {
   return text.starts_with("127.") || text.starts_with("[::1]") || text.starts_with("[::ffff:127.");
 }
 
+// Whether only those who have a certificate of the authority come in by it.
+bool AsksForCertificate(const ServerOptions& options, net::TlsMode mode) {
+  return mode == net::TlsMode::kCertified ||
+         (mode == net::TlsMode::kAsSet && options.tls->verify == net::TlsOptions::Verify::kRequire);
+}
+
+std::string WhatIsExposed(bool asks, bool sealed) {
+  if (!asks)
+    return std::string("AUTHENTICATION") + (sealed ? "" : " OR ENCRYPTION") +
+           ": whoever reaches the port can read, change and drop everything";
+  return "ENCRYPTION: whoever sees the traffic can read it, passwords too";
+}
+
 // Every client that reaches the port may read and drop everything, so the operator must hear of it.
 void WarnIfExposed(Draft& draft) {
-  const bool asks = draft.options->sasl || !draft.options->auth_path.empty();
+  const bool logs_in = draft.options->sasl || !draft.options->auth_path.empty();
   for (const ListenAt& where : draft.options->tcp) {
+    const bool sealed = where.tls != net::TlsMode::kNone;
+    const bool asks = logs_in || AsksForCertificate(*draft.options, where.tls);
+    if (asks && sealed) continue;
     Result<std::vector<net::SocketAddress>> addresses = net::ResolveForListening(where);
     if (!addresses) continue;  // the server will say why
     for (const net::SocketAddress& address : *addresses) {
       if (IsLoopback(address)) continue;
-      draft.parsed->warnings.push_back(
-          "EXPOSED: -l " + draft.options->listen_text + " listens beyond this machine, WITHOUT " +
-          (asks ? "ENCRYPTION: whoever sees the traffic can read it, passwords too"
-                : "AUTHENTICATION OR ENCRYPTION: whoever reaches the port can read, change and "
-                  "drop everything"));
+      draft.parsed->warnings.push_back("EXPOSED: -l " + draft.options->listen_text +
+                                       " listens beyond this machine, WITHOUT " +
+                                       WhatIsExposed(asks, sealed));
       return;
     }
   }
@@ -176,7 +207,8 @@ Status CheckTogether(Draft& draft) {
                     ") cannot be greater than number of threads(" +
                     std::to_string(options.threads) + ")");
   }
-  Status status = ResolveLogin(draft);
+  Status status = ResolveTls(draft);
+  if (status.ok()) status = ResolveLogin(draft);
   if (status.ok()) status = ResolveListen(draft);
   if (status.ok()) WarnIfExposed(draft);
   return status;

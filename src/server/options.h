@@ -1,17 +1,15 @@
 // server/options.h: the options of `weft serve`, and how its command line is read.
 //
 // Every flag of memcached 1.6 is accepted, short and long, in the forms that people write
-// (-p11211, -p 11211, --port=11211, -vvM). A flag falls into one of three kinds:
+// (-p11211, -p 11211, --port=11211, -vvM). A flag falls into one of two kinds:
 //   in force     it changes what the server does;
 //   no effect    it steers a mechanism that does not exist here (slab classes, the LRU crawler,
-//                ...). It is accepted, and one note says so and why;
-//   refused      it asks for protection that there is none of (TLS). Serving without it would be
-//                dangerous.
+//                ...). It is accepted, and one note says so and why.
 // Defaults are memcached's, except the address: only this machine may connect unless -l says more.
 //
 // Threads   values and pure functions; ParseOptions may ask the system's resolver (-l names).
 // Errors    kInvalidArgument: a flag or value that memcached would refuse as well, in its words if
-//           it has any. kUnsupported: a refused flag.
+//           it has any.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +22,8 @@
 
 #include "net/address.h"
 #include "net/event_loop.h"
+#include "net/tls.h"
+#include "net/transport.h"
 #include "pipeline/plan.h"
 #include "protocol/dialect.h"
 #include "weft/cache.h"
@@ -56,10 +56,12 @@ struct UnusedSettings {
 
 // An address of -l.
 struct ListenAt : net::HostPort {
-  ListenAt(std::string host_, uint16_t port_, protocol::Dialect dialect_ = protocol::Dialect::kAny)
-      : net::HostPort{std::move(host_), port_}, dialect(dialect_) {}
+  ListenAt(std::string host_, uint16_t port_, protocol::Dialect dialect_ = protocol::Dialect::kAny,
+           net::TlsMode tls_ = net::TlsMode::kNone)
+      : net::HostPort{std::move(host_), port_}, dialect(dialect_), tls(tls_) {}
 
   protocol::Dialect dialect;
+  net::TlsMode tls;
 };
 
 struct ServerOptions {
@@ -104,6 +106,9 @@ struct ServerOptions {
   std::string auth_path;  // -Y: users and passwords; empty: nobody is asked
   bool sasl = false;      // -S: clients log in by SASL, and speak the binary protocol
   std::string sasl_path;  // of the environment: users and passwords; empty: auth_path
+
+  // -Z: the certificate and what goes with it. Nothing: bytes travel plainly.
+  std::optional<net::TlsOptions> tls;
 
   // What clients may do.
   bool allow_flush_all = true;

@@ -23,6 +23,9 @@ struct Draft {
   std::string steers_planner = {};  // ... and needs --plan auto
   bool binds = false;               // -B was given
   int32_t udp_port = 0;             // -U
+  bool seals = false;               // -Z was given
+  net::TlsOptions tls = {};         // what -o says about it
+  std::string steers_tls = {};      // a suboption that was given and needs -Z
   std::string listen_text = {};     // -l, all of them joined by commas; empty: none given
 
   // One line for a flag that is accepted and steers nothing.
@@ -46,11 +49,6 @@ inline Status BadUsage(std::string message) {
   return Status(Code::kInvalidArgument, std::move(message));
 }
 
-// A flag whose promise is not kept here. Serving as if it were would surprise, and may harm.
-inline Status Refused(std::string_view flag, std::string_view reason) {
-  return Status(Code::kUnsupported, std::string(flag) + " is refused: " + std::string(reason));
-}
-
 // Why base::ParseNumber refuses `text`: `complaint`, or that it is too large, where that is the
 // reason.
 template <typename Number>
@@ -62,6 +60,11 @@ Status RefusedNumber(std::string_view text, std::string complaint) {
   constexpr bool fraction = std::is_floating_point_v<Number>;  // may be too small, too
   return BadUsage(fraction ? "the number is out of range" : "the number is too large");
 }
+
+// TLS: options_tls.cc. A suboption of -o; then all of them together; then an address of -l.
+Status TakeTls(Draft& draft, std::string_view name, std::string_view value);
+Status ResolveTls(Draft& draft);
+Status CheckTls(const Draft& draft, net::TlsMode mode);
 
 // Takes -o's comma list.
 Status TakeExtended(Draft& draft, std::string_view list);

@@ -26,7 +26,7 @@ constexpr std::string_view kNoSlabs = "objects lie in a log; there are no slab c
 constexpr std::string_view kNoLru = "whole segments are evicted; there are no LRU lists";
 constexpr std::string_view kNoCrawler = "expired objects are freed with their segment";
 constexpr std::string_view kNoStorage = "there is no external storage";
-constexpr std::string_view kNoTls = "TLS is not served";
+constexpr std::string_view kNoOffload = "records are sealed in this process";
 constexpr std::string_view kNoWatchers = "there are no watchers";
 constexpr std::string_view kGrows = "the index always grows when it has to";
 constexpr std::string_view kNoFilter = "no system calls are filtered";
@@ -92,16 +92,16 @@ constexpr Suboption kSuboptions[] = {
     {"ext_max_sleep", Argument::kNumber, kNoStorage, "ext_max_sleep"},
     {"ext_max_frag", Argument::kFraction, kNoStorage, "ext_max_frag"},
     {"ext_drop_unread", Argument::kNone, kNoStorage, ""},
-    {"ssl_chain_cert", Argument::kText, kNoTls, "ssl_chain_cert"},
-    {"ssl_key", Argument::kText, kNoTls, "ssl_key"},
-    {"ssl_verify_mode", Argument::kNumber, kNoTls, "ssl_verify_mode"},
-    {"ssl_keyformat", Argument::kText, kNoTls, "ssl_keyformat"},
-    {"ssl_ciphers", Argument::kText, kNoTls, "ssl_ciphers"},
-    {"ssl_ca_cert", Argument::kText, kNoTls, "ssl_ca_cert"},
-    {"ssl_wbuf_size", Argument::kNumber, kNoTls, "ssl_wbuf_size", kKiB},
-    {"ssl_session_cache", Argument::kNone, kNoTls, ""},
-    {"ssl_kernel_tls", Argument::kNone, kNoTls, ""},
-    {"ssl_min_version", Argument::kText, kNoTls, "ssl_min_version"},
+    {"ssl_chain_cert", Argument::kText, "", "ssl_chain_cert"},
+    {"ssl_key", Argument::kText, "", "ssl_key"},
+    {"ssl_verify_mode", Argument::kNumber, "", "ssl_verify_mode"},
+    {"ssl_keyformat", Argument::kText, "", "ssl_keyformat"},
+    {"ssl_ciphers", Argument::kText, "", "ssl_ciphers"},
+    {"ssl_ca_cert", Argument::kText, "", "ssl_ca_cert"},
+    {"ssl_wbuf_size", Argument::kNumber, "", "ssl_wbuf_size", kKiB},
+    {"ssl_session_cache", Argument::kNone, "", "ssl_session_cache"},
+    {"ssl_kernel_tls", Argument::kNone, kNoOffload, ""},
+    {"ssl_min_version", Argument::kText, "", "ssl_min_version"},
 };
 
 Status CheckArgument(const Suboption& suboption, bool given, std::string_view value) {
@@ -133,9 +133,10 @@ std::string AsShown(const Suboption& suboption, std::string_view value) {
     return fmt::format("{:.{}f}", fraction, suboption.name == "slab_automove_freeratio" ? 3 : 2);
   }
   uint64_t number = 0;
-  if (suboption.name == "ssl_min_version" && base::ParseNumber(value, &number) && number <= 3) {
-    return fmt::format("tlsv1.{}", number);
-  }
+  if (suboption.name == "ssl_session_cache") return "yes";
+  if (suboption.name == "ssl_keyformat")
+    return value == "2" || (value[0] | 0x20) == 'd' ? "2" : "1";
+  if (suboption.name == "ssl_min_version") return fmt::format("tlsv1.{}", value.back());
   if (suboption.argument != Argument::kNumber) return std::string(value);
   base::ParseNumber(value, &number);
   return fmt::to_string(number * suboption.unit);
@@ -180,6 +181,7 @@ Status TakeOne(Draft& draft, std::string_view word) {
     return BadUsage("Illegal suboption \"" + std::string(name) + "\"");
   }
   Status status = CheckArgument(*row, given, value);
+  if (status.ok() && name.starts_with("ssl_")) status = TakeTls(draft, name, value);
   if (!status.ok()) return status;
   if (!row->setting.empty()) {
     draft.options->unused.extended[std::string(row->setting)] = AsShown(*row, value);

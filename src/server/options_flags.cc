@@ -19,7 +19,6 @@ constexpr const char* kClients = "What clients may do";
 constexpr const char* kProcess = "The process";
 constexpr const char* kOwn = "Weft's own";
 constexpr const char* kAccepted = "memcached flags accepted without effect";
-constexpr const char* kRefused = "memcached flags refused";
 
 template <typename Number>
 Status TakePositive(std::string_view value, const char* complaint, Number* number) {
@@ -186,6 +185,14 @@ constexpr Flag kTable[] = {
      "connections that may wait to be accepted (default 1024)",
      [](Draft& d, std::string_view v) {
        return TakePositive(v, "Backlog must be greater than 0", &d.options->backlog);
+     }},
+    {kServing, "-Z,--enable-ssl", nullptr,
+     "speak TLS, with the certificate of -o ssl_chain_cert=FILE,ssl_key=FILE, which SIGHUP reads "
+     "again. Before an address of -l, notls: means plain bytes, btls: no certificate of clients, "
+     "and mtls: one of the authority in ssl_ca_cert",
+     [](Draft& d, std::string_view) {
+       d.seals = true;
+       return Status();
      }},
 
     {kHolding, "-m,--memory-limit", "NUM", "memory for everything it stores, in MiB (default 64)",
@@ -443,11 +450,6 @@ constexpr Flag kTable[] = {
        d.parsed->warnings.push_back("-e " + std::string(v) +
                                     " is not used: items survive a restart only with --data");
        return Status();
-     }},
-
-    {kRefused, "-Z,--enable-ssl", nullptr, "there is no TLS",
-     [](Draft&, std::string_view) {
-       return Refused("-Z", "there is no TLS; data would travel in the clear");
      }},
 };
 

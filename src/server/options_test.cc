@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/options_test_kit.h"
+
 namespace weft::server {
 namespace {
 
@@ -14,20 +16,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
-
-// The options of a line that must be accepted.
-ServerOptions Accepted(std::vector<std::string> flags) {
-  Result<ParsedOptions> parsed = ParseOptions(flags);
-  EXPECT_TRUE(parsed.has_value()) << testing::PrintToString(flags) << ": "
-                                  << (parsed ? "" : parsed.error().ToString());
-  return parsed ? parsed->server : ServerOptions();
-}
-
-std::string Complaint(std::vector<std::string> flags) {
-  Result<ParsedOptions> parsed = ParseOptions(flags);
-  EXPECT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
-  return parsed ? "" : std::string(parsed.error().message());
-}
 
 // Whatever memcached calls it: whoever reads the complaint sees which flag to change.
 TEST(Options, ComplaintsNameTheFlag) {
@@ -426,15 +414,6 @@ TEST(Options, NumbersThatAreTooLongAreRefusedForThat) {
 TEST(Options, AnIndexThatDropsItemsIsRefusedWhereNoneMayBeDropped) {
   EXPECT_THAT(Complaint({"--index", "set-associative", "-M"}),
               testing::StartsWith("-M cannot be used with --index set-associative: "));
-}
-
-TEST(Options, FlagsThatPromiseProtectionAreRefused) {
-  for (const std::vector<std::string>& flags : {std::vector<std::string>{"-Z"}, {"--enable-ssl"}}) {
-    Result<ParsedOptions> parsed = ParseOptions(flags);
-    ASSERT_FALSE(parsed.has_value()) << testing::PrintToString(flags);
-    EXPECT_EQ(parsed.error().code(), Code::kUnsupported);
-    EXPECT_THAT(std::string(parsed.error().message()), HasSubstr("is refused: "));
-  }
 }
 
 TEST(Options, VersionAndHelpPrint) {

@@ -73,6 +73,7 @@ Status Server::Init() {
   if (found) MakePlanner(std::move(*found));
   if (Status status = OpenTier(); !status.ok()) return status;
   if (Status status = ReadPasswords(); !status.ok()) return status;
+  if (Status status = OpenTls(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
   for (uint32_t i = 0; i < options_.threads; i++)
     if (Status status = OpenWorker(i); !status.ok()) return status;
@@ -195,7 +196,7 @@ Status Server::OpenListeners() {
     return Status::Ok();
   }
   for (const ListenAt& where : options_.tcp) {
-    auto opened = net::Listener::OpenTcp(where, listener);
+    auto opened = net::Listener::OpenTcp(where, where.tls, listener);
     if (!opened)
       return About(fmt::format("-l {} -p {}", options_.listen_text, options_.tcp_port),
                    opened.error());
@@ -211,6 +212,7 @@ Status Server::OpenWorker(uint32_t number) {
   loop.admission = &admission_;
   loop.idle_timeout_ms = std::min<uint64_t>(options_.idle_timeout_s, UINT32_MAX) * 1000;
   loop.rooms = &rooms_;
+  loop.tls = tls_.get();
   loop.unknown_bytes_max = protocol::ParseContext{}.read_line_bytes_max;
   WorkerOptions worker;
   worker.item_bytes_max = static_cast<uint32_t>(options_.item_bytes_max);
@@ -282,13 +284,27 @@ void Server::Reload() {
 void Server::RunErrands() {
   if (!reload_asked_.load(std::memory_order_relaxed) || !reload_asked_.exchange(false)) return;
   NotifyReloading();
-  const Status status = ReadPasswords();
+  const auto say = [](std::string_view what, const Status& status) {
+    if (status.ok()) return spdlog::info("{} were read again", what);
+    spdlog::error("{} stay as they were: {}", what, OneLine(status.message()));
+  };
+  if (gate() != protocol::Gate::kOpen) say("users and passwords", ReadPasswords());
+  if (tls_ != nullptr) say("the certificate and its key", tls_->Reload());
   NotifyReady();
-  if (status.ok()) {
-    spdlog::info("users and passwords were read again");
-  } else {
-    spdlog::error("users and passwords stay as they were: {}", OneLine(status.message()));
-  }
+}
+
+Status Server::OpenTls() {
+  if (!options_.tls) return {};
+  auto tls = net::TlsServer::Create(*options_.tls);
+  if (!tls) return About("-Z", tls.error());
+  tls_ = std::move(*tls);
+  return {};
+}
+
+std::string Server::RefreshCerts() {
+  if (tls_ == nullptr) return "Error TLS not enabled\r\n";
+  const Status status = tls_->Reload();
+  return status.ok() ? std::string(protocol::kOkText) : OneLine(status.message()) + "\r\n";
 }
 
 protocol::Gate Server::gate() const {
@@ -373,6 +389,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
     if (worker->runner_counters() != nullptr) snapshot.Add(*worker->runner_counters());
   }
   for (const auto& loop : loops_) snapshot.Add(loop->Stats());
+  if (tls_ != nullptr) snapshot.tls = tls_->Stats();
   snapshot.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu()).ToText();
   if (planner_ != nullptr) {
     snapshot.planner = planner_->Stats();

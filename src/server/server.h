@@ -17,6 +17,7 @@
 #include "net/admission.h"
 #include "net/event_loop.h"
 #include "net/listener.h"
+#include "net/tls.h"
 #include "server/background_calibrator.h"
 #include "server/device_set.h"
 #include "server/options.h"
@@ -36,11 +37,12 @@ class Server final : private Front {
   Status Run();
   // Ends Run: all owed replies go out for at most kGraceMs.
   void Stop();
-  // Has files that may have changed read again: users and passwords. As Stop, for any thread and
-  // signal handlers. Where that fails, the log says so, and what was read before holds.
+  // Has files that may have changed read again: users and passwords, the certificate. As Stop, for
+  // any thread and signal handlers. Where that fails, the log says so, and what was read before
+  // holds.
   void Reload();
   // Whether there are such files.
-  bool CanReload() const { return gate() != protocol::Gate::kOpen; }
+  bool CanReload() const { return gate() != protocol::Gate::kOpen || tls_ != nullptr; }
 
   // Every address it listens on, ports resolved: "127.0.0.1:11211".
   std::vector<net::SocketAddress> Addresses() const;
@@ -75,6 +77,7 @@ class Server final : private Front {
   std::string_view Version() const override { return kVersionText; }
   bool FlushAllowed() const override { return options_.allow_flush_all; }
   void SetVerbosity(uint32_t level) override;
+  std::string RefreshCerts() override;
   void Shutdown(bool graceful) override;
   bool DumpAllowed() const override { return options_.allow_dump; }
   bool CountsByPrefix() const override { return detail_enabled_.load(std::memory_order_relaxed); }
@@ -83,6 +86,7 @@ class Server final : private Front {
   bool Admits(std::string_view user, std::string_view password) const override
       WEFT_EXCLUDES(passwords_mutex_);
   void RunErrands() override;
+  Status OpenTls();
   Status ReadPasswords() WEFT_EXCLUDES(passwords_mutex_);
   protocol::Gate gate() const;
 
@@ -94,6 +98,7 @@ class Server final : private Front {
   std::unique_ptr<cache::Store> store_;
   std::unique_ptr<planner::Planner> planner_;  // null if the plan is given
   std::unique_ptr<tier::DiskTier> tier_;       // null without --data
+  std::unique_ptr<net::TlsServer> tls_;        // null without -Z
   net::Rooms rooms_;                           // of the loops' buffers
   std::vector<Door> doors_;
   std::vector<std::unique_ptr<Worker>> workers_;

@@ -19,6 +19,7 @@
 #include "base/mutex.h"
 #include "cache/session.h"
 #include "net/event_loop.h"
+#include "net/tls.h"
 #include "pipeline/plan_runner.h"
 #include "pipeline/task_times.h"
 #include "planner/planner.h"
@@ -107,6 +108,7 @@ struct ServerSnapshot {
 
   // Connections and bytes. net: LoopStats summed over the loops.
   net::LoopStats net;
+  std::optional<net::TlsStats> tls;  // nothing without -Z
   uint64_t connections_max = 0;
   uint64_t connections_rejected = 0;
   uint64_t conn_yields = 0;  // times a connection had to let others go first

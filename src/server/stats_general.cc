@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "base/clock.h"
 #include "server/stats_writer.h"
 
 namespace weft::server {
@@ -70,6 +71,13 @@ void WriteTraffic(const ServerSnapshot& s, bool idle_timeout, StatsWriter* out) 
   out->Line("conn_yields", s.conn_yields);
 }
 
+void WriteTls(const net::TlsStats& tls, StatsWriter* out) {
+  out->Line("ssl_new_sessions", tls.sessions);
+  out->Line("ssl_handshake_errors", tls.handshake_errors);
+  out->Line("ssl_proto_errors", tls.protocol_errors);
+  out->Line("time_since_server_cert_refresh", (base::NowNs() / 1'000'000 - tls.loaded_ms) / 1000);
+}
+
 void WriteIndex(const ServerSnapshot& s, StatsWriter* out) {
   constexpr uint64_t kSlotsPerBucket = 8;
   const uint64_t slots = s.cache.index_buckets * kSlotsPerBucket;
@@ -120,6 +128,7 @@ std::string GeneralStats(const ServerSnapshot& snapshot, const ServerOptions& op
   WriteIndex(snapshot, &out);
   WriteSideWork(options.unused, &out);
   WriteStore(snapshot, options.unused.lru_maintainer, &out);
+  if (snapshot.tls) WriteTls(*snapshot.tls, &out);
   return out.End();
 }
 

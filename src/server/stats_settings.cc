@@ -104,7 +104,7 @@ void WriteStorageAndTls(const ServerOptions& o, StatsWriter* out) {
                  {"slab_automove_freeratio", "0.010"}},
                 out);
   out->Line("ext_drop_unread", "no");
-  out->Line("ssl_enabled", "no");
+  out->Line("ssl_enabled", YesNo(o.tls.has_value()));
   WriteExtended(o,
                 {{"ssl_chain_cert", "(null)"},
                  {"ssl_key", "(null)"},
@@ -114,7 +114,8 @@ void WriteStorageAndTls(const ServerOptions& o, StatsWriter* out) {
                  {"ssl_ca_cert", "NULL"},
                  {"ssl_wbuf_size", "16384"}},
                 out);
-  for (std::string_view name : {"ssl_session_cache", "ssl_kernel_tls"}) out->Line(name, "no");
+  WriteExtended(o, {{"ssl_session_cache", "no"}}, out);
+  out->Line("ssl_kernel_tls", "no");
   WriteExtended(o, {{"ssl_min_version", "tlsv1.2"}}, out);
   out->Line("num_napi_ids", o.unused.napi_ids == 0 ? "(null)" : fmt::to_string(o.unused.napi_ids));
   out->Line("memory_file", "(null)");

@@ -445,6 +445,7 @@ void Worker::AnswerOther(const Request& request, cache::Session& session) {
         return;
       }
       break;
+    case RequestKind::kRefreshCerts: other_text_ = front_->RefreshCerts(); return;
     case RequestKind::kShutdown: return front_->Shutdown(request.graceful);
     default: return;  // kQuit says nothing
   }

@@ -46,6 +46,8 @@ class Front {
   virtual bool FlushAllowed() const = 0;
   virtual void SetVerbosity(uint32_t level) = 0;
   virtual void Shutdown(bool graceful) = 0;
+  // Reads the certificate again; what the client is told.
+  virtual std::string RefreshCerts() = 0;
   // Whether keys may be listed, and commands are counted by prefix; and the one list that there may
   // be at a time. Any thread.
   virtual bool DumpAllowed() const = 0;
@@ -106,6 +108,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void OnTick() override;
   void OnWake() override;
   void OnStuck(const net::Connection& connection, size_t bytes, uint64_t ms) override;
+  void OnTlsFailure(const net::Connection& connection, std::string_view why) override;
 
   const protocol::CommandCounters& counters() const { return counters_; }
   const pipeline::TaskTimes& times() const { return times_; }

@@ -34,7 +34,7 @@ class WorkerDataTest : public ::testing::TestWithParam<net::EventLoop::Kind> {
     pool_ = std::move(*pool);
     worker_ = std::move(
         Worker::Create(store_.get(), &front_, OpenToAll(), {tier_.get(), pool_.get()}).value());
-    auto listeners = net::Listener::OpenTcp({"127.0.0.1", 0}, {});
+    auto listeners = net::Listener::OpenTcp({"127.0.0.1", 0}, net::TlsMode::kNone, {});
     ASSERT_TRUE(listeners);
     listeners_ = std::move(*listeners);
     net::LoopOptions options;

@@ -19,6 +19,10 @@ void Worker::LogClosed(const net::Connection& connection) const {
                 connection.bytes_in(), connection.bytes_out());
 }
 
+void Worker::OnTlsFailure(const net::Connection& connection, std::string_view why) {
+  if (Logs()) spdlog::debug("{} is hung up on: TLS: {}", connection.id(), OneLine(why));
+}
+
 // `request` is one that only gets a text.
 void Worker::LogRefused(const net::Connection& connection, const protocol::Request& request) {
   if (request.binary) {

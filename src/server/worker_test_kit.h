@@ -25,6 +25,7 @@ class PlainFront final : public Front {
   std::string_view Version() const override { return "0"; }
   bool FlushAllowed() const override { return true; }
   void SetVerbosity(uint32_t) override {}
+  std::string RefreshCerts() override { return "Error TLS not enabled\r\n"; }
   void Shutdown(bool) override {}
   bool Admits(std::string_view user, std::string_view password) const override {
     return user == "user" && password == "right";
@@ -75,7 +76,8 @@ class WorkerServer {
   explicit WorkerServer(const WorkerOptions& options = {}, CacheOptions store = {})
       : store_(cache::OpenStore(store)),
         worker_(std::move(Worker::Create(store_.get(), &front_, OpenToAll(options)).value())),
-        listeners_(std::move(net::Listener::OpenTcp({"127.0.0.1", 0}, {}).value())) {}
+        listeners_(
+            std::move(net::Listener::OpenTcp({"127.0.0.1", 0}, net::TlsMode::kNone, {}).value())) {}
   ~WorkerServer() { Stop(); }
 
   void Start(net::EventLoop::Kind kind = net::EventLoop::Kind::kEpoll, net::Rooms* rooms = nullptr,

@@ -15,6 +15,7 @@ import time
 import binary_stream as bs
 import harness
 from harness import Server, check, check_equal, client_library
+from tls_kit import Certificates, TlsClient
 
 PASSWORDS = "alice:secret\nbob:pa:ss\n"
 TOKEN = b"set any 0 0 12\r\nalice secret\r\n"
@@ -86,7 +87,7 @@ def _enter(client, gate):
 def _counters(client, gate):
     """General statistics of a client that has entered, but for those that every client moves."""
     moves = ("auth_", "connection", "uptime", "time", "rusage", "bytes_", "pid", "curr_conn",
-             "read_buf", "response_obj", "conn_")
+             "read_buf", "response_obj", "conn_", "ssl_", "time_since")
     if gate == "token":
         client.send(b"stats\r\n")
         lines = client.read_until(b"END\r\n").split(b"\r\n")
@@ -107,7 +108,7 @@ def _said(server, request):
     """All that a new connection is told for one request, and whether it ended."""
     with server.connect() as client:
         client.send(request)
-        client.socket.shutdown(1)  # the server ends it once everything is answered
+        client.finish_sending()  # the server ends it once everything is answered
         try:
             return client.read_to_end()
         except ConnectionResetError:
@@ -153,26 +154,31 @@ def _binary_cell(server):
 
 
 def _listeners(gate, folder):
-    """(name, flags, how to reach it) of each kind of listener that may have this gate."""
+    """(name, flags) of each kind of listener that may have this gate."""
     protocols = ("", "proto[negotiating]:") + (
         ("proto[ascii]:",) if gate == "token" else ("proto[binary]:",))
     for protocol in protocols:
         yield f"tcp {protocol}", lambda port, p=protocol: [
             "-l", f"{p}127.0.0.1:{port},{p}tag[second]:127.0.0.2:{port}"]
+    for prefix in ("btls:", "mtls:"):
+        yield prefix, lambda port, p=prefix: [
+            "-l", f"{p}127.0.0.1:{port},{p}127.0.0.2:{port}"]
     yield "unix", lambda port: ["-s", f"{folder}/socket"]
 
 
 def test_nothing_passes_a_gate_before_a_log_in():
     count = 0
-    with _Files() as files:
+    with _Files() as files, Certificates() as certificates:
         for gate, flags in (("token", ["-Y", files.path]), ("sasl", ["-S", "-Y", files.path])):
             for name, listens in _listeners(gate, files.folder.name):
+                if "tls:" in name:
+                    flags = [*flags, *certificates.flags()]
                 for net in harness.nets():
-                    count += _test_cell(gate, flags, name, listens, net, files)
+                    count += _test_cell(gate, flags, name, listens, net, files, certificates)
     return f"{count} requests"
 
 
-def _test_cell(gate, flags, name, listens, net, files):
+def _test_cell(gate, flags, name, listens, net, files, certificates):
     port = harness.free_port()
     unix = f"{files.folder.name}/socket" if name == "unix" else None
     where = [*flags, "-A", *listens(port)] if unix is None else [*flags, "-A"]
@@ -181,7 +187,8 @@ def _test_cell(gate, flags, name, listens, net, files):
         hosts = [unix] if unix else [("127.0.0.1", port), ("127.0.0.2", port)]
         for host in hosts:
             server.unix_path = unix
-            reached = _Reached(server, host)
+            certified = certificates.context(certificates.of_client)
+            reached = _Reached(server, host, certified if "tls:" in name else None)
             with _enter(reached.connect(), gate) as inside:
                 if gate == "token":
                     check_equal(inside.set(b"canary", b"5"), b"STORED\r\n")
@@ -192,20 +199,38 @@ def _test_cell(gate, flags, name, listens, net, files):
                 count += _text_cell(reached) if gate == "token" else _binary_cell(reached)
                 other = b"version\r\n" if gate == "sasl" else bs.packet(bs.VERSION)
                 check_equal(_said(reached, other), b"", f"{name}: the other protocol")
+                if name.startswith("mtls:"):
+                    count += _uncertified_cell(server, host, certificates)
                 check_equal(_counters(inside, gate), before, f"{gate}, {name}, {net}: counters")
                 check(server.alive(), "a shutdown passed the gate")
     return count
 
 
-class _Reached:
-    """A server by one of its addresses."""
+def _uncertified_cell(server, host, certificates):
+    """Whoever has no certificate of the authority is not even asked for a password."""
+    uncertified = (certificates.context(), certificates.context(certificates.of_stranger), None)
+    for context in uncertified:
+        for request in (TOKEN, bs.packet(bs.SASL_AUTH, b"PLAIN", value=PLAIN), b"version\r\n"):
+            try:
+                said = _said(_Reached(server, host, context), request)
+            except OSError:  # TLS's alert
+                said = b""
+            check(said == b"" or said[:1] == b"\x15", f"{request!r} was answered: {said!r}")
+    return 9
 
-    def __init__(self, server, address):
+
+class _Reached:
+    """A server by one of its addresses; `context`: by TLS."""
+
+    def __init__(self, server, address, context):
         self.server = server
         self.address = address
+        self.context = context
 
     def connect(self):
-        return harness.Client(self.address)
+        if self.context is None:
+            return harness.Client(self.address)
+        return TlsClient(self.address, self.context)
 
 
 def test_starts_that_would_leave_a_door_open_are_refused():

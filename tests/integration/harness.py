@@ -290,6 +290,10 @@ class Client:
             raise ValueError(f"value of {key!r} is not followed by END")
         return value
 
+    def finish_sending(self):
+        # Not the method of a sealed socket, which could not read any more.
+        socket.socket.shutdown(self.socket, socket.SHUT_WR)
+
     def close(self):
         self.socket.close()
 

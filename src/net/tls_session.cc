@@ -1,0 +1,125 @@
+#include "net/tls_session.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/check.h"
+
+namespace weft::net {
+
+std::string TakeTlsReason() {
+  const unsigned long code = ERR_get_error();  // the first: later ones are its consequences
+  std::string reason = "no reason is known";
+  if (code != 0) {
+    char text[256];
+    ERR_error_string_n(code, text, sizeof text);
+    reason = text;
+  }
+  ERR_clear_error();
+  return reason;
+}
+
+// The road between OpenSSL and the loop: it reads what was fed, and writes behind the wire.
+const BIO_METHOD* TlsSession::Road() {
+  // Never destroyed: threads may outlive main.
+  static const BIO_METHOD* const road = [] {
+    BIO_METHOD* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "loop");
+    WEFT_CHECK(made != nullptr);
+    BIO_meth_set_read_ex(made, RoadRead);
+    BIO_meth_set_write_ex(made, RoadWrite);
+    BIO_meth_set_ctrl(made, RoadControl);
+    return made;
+  }();
+  return road;
+}
+
+int TlsSession::RoadRead(BIO* bio, char* space, size_t bytes, size_t* moved) {
+  auto* const session = static_cast<TlsSession*>(BIO_get_data(bio));
+  BIO_clear_retry_flags(bio);
+  const size_t n = std::min(bytes, session->sealed_.size());
+  if (n == 0) {
+    BIO_set_retry_read(bio);
+    return 0;
+  }
+  std::memcpy(space, session->sealed_.data(), n);
+  session->sealed_.remove_prefix(n);
+  *moved = n;
+  return 1;
+}
+
+int TlsSession::RoadWrite(BIO* bio, const char* bytes, size_t count, size_t* moved) {
+  auto* const session = static_cast<TlsSession*>(BIO_get_data(bio));
+  BIO_clear_retry_flags(bio);
+  char* const space = session->wire_.Reserve(count, *session->arena_, *session->pool_);
+  if (space == nullptr) {
+    session->no_memory_ = true;
+    return 0;
+  }
+  std::memcpy(space, bytes, count);
+  session->wire_.Commit(count, *session->arena_);
+  *moved = count;
+  return 1;
+}
+
+long TlsSession::RoadControl(BIO*, int command, long, void*) {
+  return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+std::unique_ptr<TlsSession> TlsSession::Create(SslPtr ssl, OutputArena* arena, BufferPool* pool) {
+  if (ssl == nullptr) return nullptr;
+  auto session = std::unique_ptr<TlsSession>(new TlsSession(arena, pool));
+  BIO* const road = BIO_new(Road());
+  if (road == nullptr) return nullptr;
+  BIO_set_data(road, session.get());
+  BIO_set_init(road, 1);
+  SSL_set_bio(ssl.get(), road, road);  // which owns it
+  SSL_set_accept_state(ssl.get());
+  session->ssl_ = std::move(ssl);
+  return session;
+}
+
+void TlsSession::Fail() {
+  failed_ = true;
+  failure_ = no_memory_ ? "the system has no memory" : TakeTlsReason();
+  sealed_ = {};
+  waiting_ = {};
+}
+
+TlsSession::Outcome TlsSession::OutcomeOf(int result) {
+  switch (SSL_get_error(ssl_.get(), result)) {
+    case SSL_ERROR_NONE: return Outcome::kMoved;
+    case SSL_ERROR_WANT_READ: return Outcome::kWants;
+    case SSL_ERROR_ZERO_RETURN: sealed_ = {}; return Outcome::kEnd;
+    default: Fail(); return Outcome::kFailed;
+  }
+}
+
+TlsSession::Outcome TlsSession::Read(char* space, size_t bytes, size_t* moved) {
+  *moved = 0;
+  if (failed_) return Outcome::kFailed;
+  ERR_clear_error();
+  const int result = SSL_read_ex(ssl_.get(), space, bytes, moved);
+  open_ = open_ || SSL_is_init_finished(ssl_.get()) != 0;  // for a failure undoes that
+  return OutcomeOf(result);
+}
+
+TlsSession::Outcome TlsSession::Write(std::string_view plain, size_t* moved) {
+  *moved = 0;
+  if (failed_) return Outcome::kFailed;
+  ERR_clear_error();
+  const size_t bytes = std::min(plain.size(), kRecordBytes);
+  return OutcomeOf(SSL_write_ex(ssl_.get(), plain.data(), bytes, moved));
+}
+
+void TlsSession::SayGoodbye() {
+  if (failed_ || !is_open()) return;
+  ERR_clear_error();
+  SSL_shutdown(ssl_.get());
+  ERR_clear_error();
+}
+
+}  // namespace weft::net

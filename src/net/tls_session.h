@@ -1,0 +1,98 @@
+// net/tls_session.h: one connection's TLS: sealed bytes in, plain bytes out, and the reverse.
+//
+// It touches no socket. The loop feeds what it has received and takes plain bytes until there are
+// no more; what the peer must get, handshake and alerts too, is written behind `wire`. So both
+// kinds of loop share it, and a turn's replies become whole records.
+//
+//   received -> Feed -> Read -> plain      plain -> Write -> wire() -> sent
+//
+// Threads: the loop's, whose arena and pool it writes to.
+// Errors: kFailed is final; failure() says why. The peer's alert lies in wire() by then.
+// Cost: between two requests OpenSSL keeps no buffers (SSL_MODE_RELEASE_BUFFERS).
+// Source: RFC 8446; OpenSSL 3's manual of BIO_meth_new and SSL_read_ex.
+#pragma once
+
+#include <openssl/ssl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "net/buffer_pool.h"
+#include "net/output_queue.h"
+
+namespace weft::net {
+
+struct SslFree {
+  void operator()(SSL* ssl) const { SSL_free(ssl); }
+};
+using SslPtr = std::unique_ptr<SSL, SslFree>;
+
+class TlsSession {
+ public:
+  // Plain bytes of a record at most.
+  static constexpr size_t kRecordBytes = 16384;
+  // Sealed bytes before the handshake is over, at most: no client needs more for a step.
+  static constexpr size_t kHandshakeBytesMax = size_t{64} << 10;
+
+  enum class Outcome : uint8_t {
+    kMoved,   // some bytes
+    kWants,   // more sealed bytes must come first
+    kEnd,     // the peer has said that it sends no more
+    kFailed,  // it is over
+  };
+
+  // Null if there is no memory. `arena` and `pool` are the loop's, and outlive it.
+  static std::unique_ptr<TlsSession> Create(SslPtr ssl, OutputArena* arena, BufferPool* pool);
+  // The wire is empty by then: Clear it.
+  ~TlsSession() = default;
+  TlsSession(const TlsSession&) = delete;
+  TlsSession& operator=(const TlsSession&) = delete;
+
+  // The next received bytes. They must stay until Read says something else than kMoved: all are
+  // used up by then.
+  void Feed(std::string_view sealed) { sealed_ = sealed; }
+  // Up to `bytes` plain bytes, at most a record's. Goes on with the handshake where that is due.
+  Outcome Read(char* space, size_t bytes, size_t* moved);
+  // Seals up to a record's bytes. REQUIRES: is_open(), and `plain` is not empty
+  Outcome Write(std::string_view plain, size_t* moved);
+  // Tells the peer that no more is sent. Once, at the end of a session that has not failed.
+  void SayGoodbye();
+
+  // Whether the handshake is over.
+  bool is_open() const { return open_; }
+  // "TLSv1.3" and the like.
+  std::string_view Version() const { return SSL_get_version(ssl_.get()); }
+  // What the peer must get.
+  OutputQueue& wire() { return wire_; }
+  std::string_view failure() const { return failure_; }
+  // Received bytes that wait for their turn, while too many others shake hands.
+  std::string& waiting() { return waiting_; }
+
+ private:
+  TlsSession(OutputArena* arena, BufferPool* pool) : arena_(arena), pool_(pool) {}
+  static const BIO_METHOD* Road();
+  static int RoadRead(BIO* bio, char* space, size_t bytes, size_t* moved);
+  static int RoadWrite(BIO* bio, const char* bytes, size_t count, size_t* moved);
+  static long RoadControl(BIO* bio, int command, long, void*);
+  Outcome OutcomeOf(int result);
+  void Fail();
+
+  OutputArena* const arena_;
+  BufferPool* const pool_;
+  SslPtr ssl_;
+  std::string_view sealed_;
+  OutputQueue wire_;
+  std::string failure_;
+  std::string waiting_;
+  bool open_ = false;
+  bool failed_ = false;
+  bool no_memory_ = false;
+};
+
+// OpenSSL's first reason for the last failure of this thread. Its queue of reasons is empty then.
+std::string TakeTlsReason();
+
+}  // namespace weft::net
