@@ -115,7 +115,7 @@ void LoopCore::OpenRecords(Connection& connection, std::string_view sealed) {
     }
     connection.bytes_in_.Add(n);
     bytes_in_.Add(n);
-    if (outcome == TlsSession::Outcome::kMoved) continue;
+    if (outcome == TlsSession::Outcome::kMoved && tls.MayHaveMore()) continue;
     if (outcome == TlsSession::Outcome::kEnd) connection.at_end_ = true;
     if (outcome == TlsSession::Outcome::kFailed) FailTls(connection);
     break;

@@ -51,11 +51,13 @@ class TlsSession {
   TlsSession(const TlsSession&) = delete;
   TlsSession& operator=(const TlsSession&) = delete;
 
-  // The next received bytes. They must stay until Read says something else than kMoved: all are
-  // used up by then.
+  // The next received bytes. They must stay until Read says something else than kMoved, or
+  // MayHaveMore says no: all are used up by then.
   void Feed(std::string_view sealed) { sealed_ = sealed; }
   // Up to `bytes` plain bytes, at most a record's. Goes on with the handshake where that is due.
   Outcome Read(char* space, size_t bytes, size_t* moved);
+  // False: the next Read would say kWants.
+  bool MayHaveMore() const { return !sealed_.empty() || SSL_has_pending(ssl_.get()) != 0; }
   // Seals up to a record's bytes. REQUIRES: is_open(), and `plain` is not empty
   Outcome Write(std::string_view plain, size_t* moved);
   // Tells the peer that no more is sent. Once, at the end of a session that has not failed.
