@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "cache/eviction_watch.h"
 #include "cache/object_writer.h"
 #include "cache/store.h"
 #include "task/delete.h"
@@ -117,6 +118,7 @@ void Drop(Session& session, const Resident& resident) {
       const uint32_t age_s = task::SecondsSinceAccess(access, session.now_s());
       session.store().eviction_ages().Record(age_s);
     }
+    if (!ended) TellEviction(session, resident.location);
     session.AddItems(-1);
     ReleaseResident(session, resident);
     (ended ? counters.expired : counters.evictions).Add(1);

@@ -2,6 +2,7 @@
 
 #include <thread>
 
+#include "cache/eviction_watch.h"
 #include "cache/full_pair.h"
 #include "task/delete.h"
 #include "task/insert.h"
@@ -167,6 +168,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
   if (inserted.status == kInsertFull && DropEnded(session, command.hash)) inserted = insert(false);
   if (inserted.status == kInsertFull && store.MayDropEntry()) inserted = insert(true);
   if (inserted.victim != 0) {
+    TellEviction(session, task::SlotLocation(inserted.victim));
     session.ReleaseObject(task::SlotLocation(inserted.victim));
     session.counters().evictions.Add(1);
     session.AddItems(-1);

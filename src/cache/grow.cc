@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "cache/eviction_watch.h"
 #include "cache/ghosts.h"
 #include "cache/index.h"
 #include "cache/object_log.h"
@@ -116,6 +117,7 @@ void Store::GrowIndex(Session& session, uint32_t writes) {
     const InBatch batch(session);
     index_->Step(session.log(), kBucketsPerBatch + writes * kBucketsPerWrite,
                  [&](uint64_t dropped) {
+                   TellEviction(session, dropped);
                    session.ReleaseObject(dropped);
                    session.counters().evictions.Add(1);
                    session.AddItems(-1);

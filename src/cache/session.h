@@ -18,6 +18,7 @@
 
 #include "base/counter.h"
 #include "cache/epoch.h"
+#include "cache/eviction_watch.h"
 #include "cache/holes.h"
 #include "task/index.h"
 #include "task/log.h"
@@ -141,6 +142,9 @@ class Session {
   // Bytes of objects that this session ever copied out of victims.
   void AddCarried(uint64_t bytes) { carried_bytes_ += bytes; }
   uint64_t carried_bytes() const { return carried_bytes_; }
+  // Told of what this session evicts; it must outlive the session. Null: nobody is.
+  void set_eviction_watch(EvictionWatch* watch) { eviction_watch_ = watch; }
+  EvictionWatch* eviction_watch() const { return eviction_watch_; }
   SessionCounters& counters() { return counters_; }
   const SessionCounters& counters() const { return counters_; }
 
@@ -174,6 +178,7 @@ class Session {
   task::LogRef log_{};
   task::ChangeRing* ring_ = nullptr;  // the store's; null: nobody has followed yet
   SessionCounters counters_;
+  EvictionWatch* eviction_watch_ = nullptr;
 };
 
 // A batch that lasts as long as a scope, even if an exception ends it: a session that stayed in the

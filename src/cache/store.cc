@@ -138,6 +138,7 @@ std::unique_ptr<Session> Store::NewSession(const Session* beside) {
   }
   const uint32_t lane = beside != nullptr ? beside->lane() : next_lane_.fetch_add(1);
   auto session = std::make_unique<Session>(this, slots, lane);
+  if (beside != nullptr) session->set_eviction_watch(beside->eviction_watch());
   base::MutexLock lock(&sessions_mutex_);
   sessions_.push_back(session.get());
   return session;

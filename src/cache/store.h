@@ -52,8 +52,8 @@ class Store {
 
   const CacheOptions& options() const { return options_; }
   // Appends to its own lane, as far as there are enough. A session of the same thread as `beside`
-  // shares that one's lane: two threads in a lane write to each other's lines. Null when
-  // Epochs::kSlotsMax sessions exist.
+  // shares that one's lane: two threads in a lane write to each other's lines. It has
+  // the same eviction watch. Null when Epochs::kSlotsMax sessions exist.
   std::unique_ptr<Session> NewSession(const Session* beside = nullptr)
       WEFT_EXCLUDES(sessions_mutex_);
 

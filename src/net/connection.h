@@ -93,6 +93,7 @@ class Connection {
   // --- about it ------------------------------------------------------------------------------
 
   uint64_t id() const { return id_; }  // unique in the process; any thread
+  int fd() const { return fd_; }       // for its number, and to ask the system about it
   Transport transport() const { return transport_; }
   uint16_t listener_index() const { return listener_index_; }
   // The peer's address; asks the system each time.

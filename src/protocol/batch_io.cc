@@ -115,7 +115,7 @@ bool EnterRequest(const cache::Store& store, std::string_view input, const Reque
   }
   if (IsAboutKeys(request.kind)) {
     EnterKey(store, request, key, entered->source, tag, batch);
-  } else if (request.drop_key) {
+  } else if (request.drop_key || request.refused == Refused::kTooLarge) {
     batch->AddOther(entered->source, tag, /*barrier=*/true, key, store.HashOf(key));
   } else {
     batch->AddOther(entered->source, tag, request.kind != RequestKind::kText);
@@ -216,7 +216,7 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     request.keys = {};
     const uint64_t swallow_bytes = request.swallow_bytes;
     const bool close = request.close;
-    const bool waits = request.kind == RequestKind::kLogin || request.kind == RequestKind::kDump;
+    const bool waits = request.kind >= RequestKind::kDump;
     if (IsPlainRead(request)) entered->ShareLast();
     if (!fitted) {
       entering.exhausted = Exhausted::kBatchFull;

@@ -173,7 +173,11 @@ ParseResult ParseStore(std::string_view input, const Packet& packet, Opcode opco
     request->refused = Refused::kTooLarge;
     request->drop_key = is_set;
     request->swallow_bytes = packet.value_bytes();
-    command = cache::Removal(command.key, 0);
+    cache::Command drop = cache::Removal(command.key, 0);
+    drop.store_mode = command.store_mode;
+    drop.expiry = command.expiry;
+    command = drop;
+    request->refused_cas = packet.cas != 0;
     request->kind = RequestKind::kText;
     request->binary_words.status = static_cast<uint16_t>(BinaryStatus::kTooLarge);
     return Done(packet.front_bytes());

@@ -2,7 +2,7 @@
 //
 // One call takes one request off the front of the input. Replies to malformed requests, how much
 // of the stream each error costs, and every number's range are memcached 1.6.18's.
-// Not for: the binary protocol (protocol/binary.h), UDP frames, authentication, watchers, metadump
+// Not for: the binary protocol (protocol/binary.h), UDP frames, authentication, metadump
 // (answered as a server without them would).
 //
 // Threads   pure: no state but the arguments.

@@ -2,6 +2,7 @@
 // store does not have, are checked as memcached checks them and change nothing.
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 #include "protocol/parse_internal.h"
 
@@ -215,6 +216,39 @@ ParseResult ParseLruCrawler(const Line& line, Request* request) {
   return Text(line, text, request);
 }
 
+uint32_t WatchClass(std::string_view word) {
+  constexpr std::pair<std::string_view, uint32_t> kClasses[] = {
+      {"fetchers", kWatchFetchers},
+      {"mutations", kWatchMutations},
+      {"evictions", kWatchEvictions},
+      {"deletions", kWatchDeletions},
+      {"connevents", kWatchConnections},
+      {"pipeline", kWatchPipeline},
+      // Of threads and of a proxy, which are not here; and of commands as they came, which have
+      // values and passwords in them.
+      {"sysevents", kWatchNothing},
+      {"rawcmds", kWatchNothing},
+      {"proxyreqs", kWatchNothing},
+      {"proxyevents", kWatchNothing},
+      {"proxyuser", kWatchNothing},
+  };
+  for (const auto& [name, bits] : kClasses)
+    if (word == name) return bits;
+  return kWatchUnknown;
+}
+
+ParseResult ParseWatch(Line line, Request* request) {
+  request->kind = RequestKind::kWatch;
+  std::string_view word;
+  bool any = false;
+  for (; NextToken(&line, &word); any = true) {
+    request->noreply = IsNoreply(word);
+    request->number |= WatchClass(word);
+  }
+  if (!any) request->number = kWatchFetchers;
+  return Done(line.bytes);
+}
+
 }  // namespace
 
 ParseResult ParseAdmin(std::string_view word, const Line& line, const ParseContext& context,
@@ -240,8 +274,7 @@ ParseResult ParseAdmin(std::string_view word, const Line& line, const ParseConte
   if (word == "slabs") return ParseSlabs(line, request);
   if (word == "lru") return ParseLru(line, request);
   if (word == "lru_crawler") return ParseLruCrawler(line, request);
-  // What memcached says where watchers are switched off.
-  if (word == "watch") return Text(line, "CLIENT_ERROR watch commands not allowed\r\n", request);
+  if (word == "watch") return ParseWatch(line, request);
   if (word == "refresh_certs") {
     request->kind = RequestKind::kRefreshCerts;
     return Done(line.bytes);

@@ -32,6 +32,9 @@ ParseResult TakeValue(const Line& line, const ParseContext& context, int32_t val
     drop.verb = cache::Verb::kDelete;
     drop.key = command.key;
     drop.binary_key = command.binary_key;
+    drop.store_mode = command.store_mode;
+    drop.expiry = command.expiry;
+    request->refused_cas = command.compare_cas;
     command = drop;
     return Text(line, kTooLarge, request);
   }

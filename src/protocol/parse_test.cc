@@ -312,9 +312,25 @@ TEST_F(ParseTest, LooksAtItsOwnLineAlone) {
   munmap(pages, 3 * page);
 }
 
-TEST_F(ParseTest, WatchersAreSwitchedOff) {
-  ParseWhole("watch fetchers\r\n");
-  EXPECT_EQ(request_.text, "CLIENT_ERROR watch commands not allowed\r\n");
+TEST_F(ParseTest, WatchNamesClassesOfEvents) {
+  const std::pair<const char*, uint32_t> lines[] = {
+      {"watch", kWatchFetchers},
+      {"watch fetchers", kWatchFetchers},
+      {"watch  mutations evictions ", kWatchMutations | kWatchEvictions},
+      {"watch connevents deletions pipeline", kWatchConnections | kWatchDeletions | kWatchPipeline},
+      {"watch rawcmds sysevents proxyreqs proxyevents proxyuser", kWatchNothing},
+      {"watch fetcher", kWatchUnknown},
+      {"watch fetchers Mutations", kWatchFetchers | kWatchUnknown},
+  };
+  for (const auto& [line, classes] : lines) {
+    ParseWhole(std::string(line) + "\r\n");
+    EXPECT_EQ(request_.kind, RequestKind::kWatch) << line;
+    EXPECT_EQ(request_.number, classes) << line;
+    EXPECT_FALSE(request_.noreply) << line;
+  }
+  ParseWhole("watch fetchers noreply\r\n");
+  EXPECT_EQ(request_.number, kWatchFetchers | kWatchUnknown);
+  EXPECT_TRUE(request_.noreply);
 }
 
 }  // namespace

@@ -36,17 +36,19 @@ enum class RequestKind : uint8_t {
   kBinary,          // any of the binary protocol about one key: `command.verb` says which
 
   // About the server.
-  kText,          // only what drop_key and swallow_bytes say; the reply is `text`
-  kVerbosity,     // set it to `number`
-  kFlushAll,      // drop all stored before `flush_at_s` (0: now); only counted if there is a `text`
-  kMemoryLimit,   // cache_memlimit: take `number` MiB; at least eight
-  kStats,         // `arguments`: what follows the word;
-  kVersion,       // the reply needs the server's version
+  kText,         // only what drop_key and swallow_bytes say; the reply is `text`
+  kVerbosity,    // set it to `number`
+  kFlushAll,     // drop all stored before `flush_at_s` (0: now); only counted if there is a `text`
+  kMemoryLimit,  // cache_memlimit: take `number` MiB; at least eight
+  kStats,        // `arguments`: what follows the word;
+  kVersion,      // the reply needs the server's version
   kRefreshCerts,  // read the certificate again
-  kQuit,          // `close` is set; no reply
-  kShutdown,      // `graceful` or not; no reply
-  kDump,          // lines of all keys, in the form that `number` names (DumpForm)
-  kLogin,         // whether `command.value` names somebody who may enter (protocol/gate.h)
+  kQuit,         // `close` is set; no reply
+  kShutdown,     // `graceful` or not; no reply
+  // What is behind these waits until they are answered.
+  kDump,   // lines of all keys, in the form that `number` names (DumpForm)
+  kWatch,  // lines of events of the classes in `number` (kWatch...), for ever
+  kLogin,  // whether `command.value` names somebody who may enter (protocol/gate.h)
 };
 
 enum class DumpForm : uint32_t {
@@ -56,6 +58,19 @@ enum class DumpForm : uint32_t {
   kNoMg,  // the same of classes that nothing lies in: the end alone
 };
 inline bool IsMg(DumpForm form) { return form == DumpForm::kMg || form == DumpForm::kNoMg; }
+
+// Classes of events that `watch` names. kWatchNothing: such as never happen here. kWatchUnknown: a
+// word names none.
+inline constexpr uint32_t kWatchNothing = 0;
+inline constexpr uint32_t kWatchFetchers = 1u << 0;
+inline constexpr uint32_t kWatchMutations = 1u << 1;
+inline constexpr uint32_t kWatchEvictions = 1u << 2;
+inline constexpr uint32_t kWatchDeletions = 1u << 3;
+inline constexpr uint32_t kWatchConnections = 1u << 4;
+inline constexpr uint32_t kWatchPipeline = 1u << 5;
+inline constexpr uint32_t kWatchUnknown = 1u << 31;
+// Those of which each query may be an event.
+inline constexpr uint32_t kWatchQueries = kWatchFetchers | kWatchMutations | kWatchDeletions;
 
 // A store whose value is dropped, with kText.
 enum class Refused : uint8_t {
@@ -83,6 +98,7 @@ struct Request {
   // version. `command` is the delete to carry out; its own outcome is not shown.
   bool drop_key = false;
   Refused refused = Refused::kNone;
+  bool refused_cas = false;  // kTooLarge: it compared versions; `command` has its mode and expiry
 
   BinaryWords binary_words;
   uint32_t number = 0;

@@ -9,6 +9,7 @@
 
 #include "base/base64.h"
 #include "cache/object_writer.h"
+#include "server/uri.h"
 
 namespace weft::server {
 namespace {
@@ -42,24 +43,6 @@ char* Append(std::string_view text, char* out) {
 }
 
 char* AppendNumber(uint64_t number, char* out) { return std::to_chars(out, out + 20, number).ptr; }
-
-// As RFC 3986 escapes what is not unreserved.
-char* AppendUri(std::string_view key, char* out) {
-  constexpr std::string_view kDigits = "0123456789ABCDEF";
-  for (const char c : key) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-                       c == '-' || c == '.' || c == '_' || c == '~';
-    if (plain) {
-      *out++ = c;
-    } else {
-      *out++ = '%';
-      *out++ = kDigits[byte >> 4];
-      *out++ = kDigits[byte & 15];
-    }
-  }
-  return out;
-}
 
 bool IsBinary(const task::Object* object) {
   return (task::LoadRelaxed32(&object->access) & kAccessBinary) != 0;

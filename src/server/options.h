@@ -114,6 +114,8 @@ struct ServerOptions {
   bool allow_flush_all = true;
   bool allow_dump = true;  // stats cachedump, lru_crawler metadump
   bool allow_watch = true;
+  uint64_t watcher_logbuf_bytes = uint64_t{256} << 10;  // of lines, for each who watches
+  uint64_t worker_logbuf_bytes = uint64_t{64} << 10;    // of events, for each thread
   bool allow_shutdown = false;
   bool detail_enabled = false;  // -D, stats detail on
   char prefix_delimiter = ':';  // -D

@@ -27,7 +27,6 @@ constexpr std::string_view kNoLru = "whole segments are evicted; there are no LR
 constexpr std::string_view kNoCrawler = "expired objects are freed with their segment";
 constexpr std::string_view kNoStorage = "there is no external storage";
 constexpr std::string_view kNoOffload = "records are sealed in this process";
-constexpr std::string_view kNoWatchers = "there are no watchers";
 constexpr std::string_view kGrows = "the index always grows when it has to";
 constexpr std::string_view kNoFilter = "no system calls are filtered";
 constexpr std::string_view kReplies = "replies are written straight to the output";
@@ -65,8 +64,8 @@ constexpr Suboption kSuboptions[] = {
     {"slab_chunk_max", Argument::kNumber, kNoSlabs, "slab_chunk_max"},
     {"no_chunked_items", Argument::kNone, kNoSlabs, ""},
     {"track_sizes", Argument::kNone, "", ""},
-    {"watcher_logbuf_size", Argument::kNumber, kNoWatchers, "watcher_logbuf_size", kKiB},
-    {"worker_logbuf_size", Argument::kNumber, kNoWatchers, "worker_logbuf_size", kKiB},
+    {"watcher_logbuf_size", Argument::kNumber, "", "watcher_logbuf_size", kKiB},
+    {"worker_logbuf_size", Argument::kNumber, "", "worker_logbuf_size", kKiB},
     {"read_buf_mem_limit", Argument::kNumber, "buffers are always bounded", "read_buf_mem_limit",
      kMiB},
     {"resp_obj_mem_limit", Argument::kNumber, "memcached itself has dropped it", ""},
@@ -169,6 +168,16 @@ Status TakeHashpower(Draft& draft, std::string_view value) {
   return {};
 }
 
+// REQUIRES: it is a number of KiB
+Status TakeLogbuf(std::string_view value, uint64_t* bytes) {
+  constexpr uint64_t kKibMax = uint64_t{1} << 20;
+  uint64_t number = 0;
+  base::ParseNumber(value, &number);
+  if (number > kKibMax) return BadUsage("a buffer of a log has at most 1048576 KiB");
+  *bytes = number * kKiB;
+  return {};
+}
+
 Status TakeOne(Draft& draft, std::string_view word) {
   const size_t equals = word.find('=');
   const bool given = equals != word.npos;
@@ -188,6 +197,8 @@ Status TakeOne(Draft& draft, std::string_view word) {
   }
   TakeSwitch(name, &draft.options->unused);
   if (name == "hashpower") return TakeHashpower(draft, value);
+  if (name == "watcher_logbuf_size") return TakeLogbuf(value, &draft.options->watcher_logbuf_bytes);
+  if (name == "worker_logbuf_size") return TakeLogbuf(value, &draft.options->worker_logbuf_bytes);
   if (name == "track_sizes") draft.options->track_sizes = true;
   if (name == "idle_timeout") base::ParseNumber(value, &draft.options->idle_timeout_s);
   if (name == "hash_algorithm" && value != "jenkins" && value != "murmur3" && value != "xxh3") {

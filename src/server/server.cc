@@ -22,10 +22,23 @@
 
 namespace weft::server {
 
+namespace {
+
+uint64_t IdleTimeoutMs(const ServerOptions& options) {
+  return std::min<uint64_t>(options.idle_timeout_s, UINT32_MAX) * 1000;
+}
+
+}  // namespace
+
 Server::Server(const ServerOptions& options)
     : options_(options),
       started_s_(base::NowSeconds()),
       admission_(options.connections_max),
+      watch_({.allowed = options.allow_watch,
+              .workers = options.threads,
+              .worker_bytes = options.worker_logbuf_bytes,
+              .watcher_bytes = options.watcher_logbuf_bytes,
+              .idle_timeout_ms = IdleTimeoutMs(options)}),
       rooms_{net::Room(InputRoom(options)), net::Room(OutputRoom(options))},
       verbosity_(options.verbosity),
       detail_enabled_(options.detail_enabled) {}
@@ -33,6 +46,7 @@ Server::Server(const ServerOptions& options)
 Server::~Server() {
   Shutdown(false);  // of a server that never ran: threads that wait for nobody
   Join();
+  watch_.End();
   if (devices_ != nullptr && !devices_->Detach())
     base::KeepForEver(std::shared_ptr<cache::Store>(std::move(store_)));
 }
@@ -210,7 +224,7 @@ Status Server::OpenWorker(uint32_t number) {
   if (number == 0)
     for (const Door& door : doors_) loop.listeners.push_back(door.listener.get());
   loop.admission = &admission_;
-  loop.idle_timeout_ms = std::min<uint64_t>(options_.idle_timeout_s, UINT32_MAX) * 1000;
+  loop.idle_timeout_ms = IdleTimeoutMs(options_);
   loop.rooms = &rooms_;
   loop.tls = tls_.get();
   loop.unknown_bytes_max = protocol::ParseContext{}.read_line_bytes_max;
@@ -224,6 +238,7 @@ Status Server::OpenWorker(uint32_t number) {
   worker.plan = options_.plan.value_or(pipeline::Plan::OneStageCpu());
   worker.planner = planner_.get();
   worker.number = number;
+  worker.watch = watch_.post(number);
   worker.devices = devices_->guards();
   worker.device_batch_min = options_.device_batch_min;
   if (planner_ == nullptr && worker.device_batch_min == 0)
@@ -273,6 +288,7 @@ void Server::Join() {
 
 void Server::Stop() {
   NotifyStopping();
+  watch_.Close();
   for (const auto& loop : loops_) loop->Stop(kGraceMs);
 }
 
@@ -338,6 +354,7 @@ bool Server::Admits(std::string_view user, std::string_view password) const {
 
 void Server::Shutdown(bool graceful) {
   NotifyStopping();
+  watch_.Close();
   for (const auto& loop : loops_) loop->Stop(graceful ? kGraceMs : 0);
 }
 
@@ -406,7 +423,9 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   snapshot.limit_bytes = store_->memory_limit();
   snapshot.index_bytes = store_->index_bytes();
   snapshot.index_growing = store_->index_growing();
+  snapshot.watch = watch_.Count();
   if (!with_connections) return snapshot;
+  snapshot.watching = watch_.Connections();
   for (const Door& door : doors_) {
     const net::Listener& listener = *door.listener;
     snapshot.listeners.push_back(

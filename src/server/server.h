@@ -24,6 +24,7 @@
 #include "server/password_file.h"
 #include "server/planning.h"
 #include "server/stats.h"
+#include "server/watch_hub.h"
 #include "server/worker.h"
 
 namespace weft::server {
@@ -94,6 +95,7 @@ class Server final : private Front {
   const ServerOptions options_;
   const uint64_t started_s_;
   net::Admission admission_;
+  WatchHub watch_;                      // destroyed after the workers
   std::unique_ptr<DeviceSet> devices_;  // destroyed after all that lies in their memory
   std::unique_ptr<cache::Store> store_;
   std::unique_ptr<planner::Planner> planner_;  // null if the plan is given

@@ -25,6 +25,7 @@
 #include "planner/planner.h"
 #include "protocol/counters.h"
 #include "server/options.h"
+#include "server/watch_hub.h"
 #include "tier/disk_tier.h"
 #include "weft/cache.h"
 
@@ -130,9 +131,12 @@ struct ServerSnapshot {
   uint64_t index_bytes = 0;
   bool index_growing = false;
 
+  WatchHub::Counts watch;
+
   // Only for `stats conns` (StatsNeedsConnections): empty otherwise.
   std::vector<ListenerInfo> listeners;  // by listener_index
   std::vector<net::ConnectionInfo> connections;
+  std::vector<uint64_t> watching;  // ids of those of them that watch
 
   // Each adds one worker's, session's or loop's numbers.
   void Add(const protocol::CommandCounters& counters);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "server/stats_writer.h"
 
 namespace weft::server {
@@ -27,8 +29,12 @@ std::string ConnsStats(const ServerSnapshot& s) {
       out.Line(fmt::format("{}:listen_addr", connection.fd),
                AddressText(listener.transport, listener.address));
     }
-    out.Line(fmt::format("{}:state", connection.fd),
-             connection.pending_output_bytes > 0 ? "conn_mwrite" : "conn_read");
+    const bool watches =
+        std::find(s.watching.begin(), s.watching.end(), connection.id) != s.watching.end();
+    out.Line(fmt::format("{}:state", connection.fd), watches ? "conn_watch"
+                                                     : connection.pending_output_bytes > 0
+                                                         ? "conn_mwrite"
+                                                         : "conn_read");
     out.Line(fmt::format("{}:secs_since_last_cmd", connection.fd), connection.idle_ms / 1000);
   }
   return out.End();

@@ -87,7 +87,7 @@ void WriteIndex(const ServerSnapshot& s, StatsWriter* out) {
 }
 
 // What memcached does at the side, and which of its lines say nothing where that is turned off.
-void WriteSideWork(const UnusedSettings& given, StatsWriter* out) {
+void WriteSideWork(const UnusedSettings& given, const WatchHub::Counts& watch, StatsWriter* out) {
   if (given.slab_reassign) {
     out->Zeros({"slab_reassign_rescues", "slab_reassign_chunk_rescues",
                 "slab_reassign_evictions_nomem", "slab_reassign_inline_reclaim",
@@ -96,8 +96,13 @@ void WriteSideWork(const UnusedSettings& given, StatsWriter* out) {
   }
   if (given.lru_crawler) out->Zeros({"lru_crawler_running", "lru_crawler_starts"});
   if (given.lru_maintainer) out->Zeros({"lru_maintainer_juggles"});
-  out->Zeros({"malloc_fails", "log_worker_dropped", "log_worker_written", "log_watcher_skipped",
-              "log_watcher_sent", "log_watchers", "unexpected_napi_ids", "round_robin_fallback"});
+  out->Zeros({"malloc_fails"});
+  out->Line("log_worker_dropped", watch.worker_dropped);
+  out->Line("log_worker_written", watch.worker_written);
+  out->Line("log_watcher_skipped", watch.watcher_skipped);
+  out->Line("log_watcher_sent", watch.watcher_sent);
+  out->Line("log_watchers", watch.watchers);
+  out->Zeros({"unexpected_napi_ids", "round_robin_fallback"});
 }
 
 void WriteStore(const ServerSnapshot& s, bool lru_maintainer, StatsWriter* out) {
@@ -126,7 +131,7 @@ std::string GeneralStats(const ServerSnapshot& snapshot, const ServerOptions& op
   WriteCommands(snapshot.commands, &out);
   WriteTraffic(snapshot, options.idle_timeout_s != 0, &out);
   WriteIndex(snapshot, &out);
-  WriteSideWork(options.unused, &out);
+  WriteSideWork(options.unused, snapshot.watch, &out);
   WriteStore(snapshot, options.unused.lru_maintainer, &out);
   if (snapshot.tls) WriteTls(*snapshot.tls, &out);
   return out.End();

@@ -52,6 +52,9 @@ Worker::Worker(cache::Store* store, Front* front, const WorkerOptions& options,
       mailbox_([this] { loop_->Wake(); }) {
   own_.batch = &batch_;
   own_.scratch.resize(protocol::kScratchBytes);
+  if (options.watch == nullptr) return;
+  options.watch->set_wake([this] { loop_->Wake(); });
+  session_->set_eviction_watch(options.watch);
 }
 
 void Worker::OnOpen(net::Connection& connection) {
@@ -59,6 +62,7 @@ void Worker::OnOpen(net::Connection& connection) {
   auto peer = std::make_unique<Peer>(options_.terms[connection.listener_index()]);
   connection.state = peer.release();  // OnClose takes it back
   if (Logs()) LogOpened(connection);
+  if (IsWatched(protocol::kWatchConnections)) NoteOpened(connection);
 }
 
 void Worker::OnClose(net::Connection& connection) {
@@ -67,6 +71,8 @@ void Worker::OnClose(net::Connection& connection) {
   std::erase(refused_, &connection);
   Peer& peer = PeerOf(connection);
   if (peer.dump != nullptr) EndDump(&peer);
+  EndWatch(connection, peer);
+  if (IsWatched(protocol::kWatchConnections)) NoteClosed(connection, peer);
   rewrites_.Forget(&peer.rewrites);
   heavy_.Forget(&peer.heavy);
   DropAnswers(&peer);
@@ -77,6 +83,7 @@ void Worker::OnClose(net::Connection& connection) {
 void Worker::OnTick() {
   if (!refused_.empty()) AnswerLate();
   if (dumping_ != nullptr) EndStuckDump();
+  if (!watchers_.empty()) LookAfterWatchers();
   FlushIfDue();
   ResumeLanded();
   store_->Maintain(*session_, 1);
@@ -85,6 +92,7 @@ void Worker::OnTick() {
 // Answers have come: their connections go on.
 void Worker::OnWake() {
   if (options_.number == 0) front_->RunErrands();
+  SendLines();
   ResumeLanded();
   for (tier::Mailbox::Letter& letter : mailbox_.Take()) {
     const auto held = held_.find(letter.id);
@@ -170,6 +178,8 @@ size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
   work->entered.Clear();
   work->sources.clear();
   work->kept.Clear();
+  // Not of a batch that may go to a device, which does not say what it found.
+  work->is_watched = work->run == nullptr && IsWatched(protocol::kWatchQueries);
   if (turn_ != nullptr) turn_->Clear();
   protocol::ParseContext context;
   context.now_s = base::NowSeconds();
@@ -238,6 +248,7 @@ void Worker::Settle(Source* source) {
     case protocol::Exhausted::kBatchFull: return;  // OnBatch sees to what is left
     case protocol::Exhausted::kWaits:
       peer.stopped = true;  // what is behind it is not entered in this turn
+      if (peer.watches()) return HoldWatcher(connection);
       return source->refused ? DelayAnswer(connection) : connection.HasMore();
     case protocol::Exhausted::kInput:
       // Also 0: a batch that landed in this turn may have asked for bytes that are here by now.
@@ -309,7 +320,9 @@ void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::
 // write. Returns the first query that it leaves to WriteOne.
 uint32_t Worker::WriteGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
                            const cache::Session& session) {
-  if (batch.kind(begin) != pipeline::QueryKind::kRead || front_->CountsByPrefix()) return begin;
+  if (batch.kind(begin) != pipeline::QueryKind::kRead || work_->is_watched ||
+      front_->CountsByPrefix())
+    return begin;
   Source& source = work_->sources[batch.source(begin)];
   if (source.connection == nullptr || source.close || source.stopped != nullptr) return begin;
   end = batch.DoneEnd(begin, batch.SourceEnd(begin, end));
@@ -363,8 +376,10 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
                          reply, *source.connection);
     protocol::CountReply(request, reply, &counters_);
     if (front_->CountsByPrefix()) prefixes_.Note(request, batch.key(i), reply);
+    if (work_->is_watched) NoteWatched(batch, i, request, reply, session);
   }
   source.close = request.close;
+  if (request.close) NoteReason(request, *source.connection);
 }
 
 void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) {
@@ -374,6 +389,8 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   if (source.connection == nullptr) return;  // nobody waits for it any more
   if (!MayRunNow(batch, i)) return;
   const Request& request = work_->entered.RequestOf(work_->entered[batch.tag(i)]);
+  if (work_->is_watched && request.refused == protocol::Refused::kTooLarge)
+    NoteWatchedTooLarge(batch, i, request, session);
   if (request.drop_key) {
     cache::Command drop = request.command;
     drop.key = batch.key(i);
@@ -391,6 +408,8 @@ void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
     Login(request, &work_->sources[batch.source(i)]);
   } else if (request.kind == RequestKind::kDump) {
     BeginDump(request, *source.connection);
+  } else if (request.kind == RequestKind::kWatch) {
+    BeginWatch(work_->entered[batch.tag(i)], *source.connection);
   } else {
     AnswerOther(request, session);
   }

@@ -32,6 +32,7 @@
 #include "server/key_dump.h"
 #include "server/prefix_counts.h"
 #include "server/turn_tickets.h"
+#include "server/watch_hub.h"
 #include "tier/lookup_pool.h"
 #include "tier/mailbox.h"
 
@@ -80,6 +81,7 @@ struct WorkerOptions {
   // can choose.
   planner::Planner* planner = nullptr;
   uint32_t number = 0;
+  WatchPost* watch = nullptr;  // where what it does is told of; null: nobody may watch
 };
 
 class Worker final : public net::Handler, private pipeline::Sink {
@@ -123,6 +125,12 @@ class Worker final : public net::Handler, private pipeline::Sink {
 
  private:
   struct Work;
+  // Of a connection that watches, or that somebody who watches was told of.
+  struct WatchPeer {
+    std::shared_ptr<Watcher> watcher;  // null: it does not watch
+    std::string address;
+    uint16_t port = 0;
+  };
   // What stays with a connection between batches.
   struct Peer : protocol::Conversation {
     using Conversation::Conversation;
@@ -131,13 +139,20 @@ class Worker final : public net::Handler, private pipeline::Sink {
     uint64_t lookups_finish = 0;            // tier::LookupPool::Ask
     Work* under_way = nullptr;              // its batch on a device
 
-    std::unique_ptr<KeyDump> dump;  // the list of keys that it is being sent
-    uint32_t refusals = 0;          // times that it failed to log in
-    std::string late_answer;        // to the last of them, which waits
-    uint64_t answer_ms = 0;         // on the loop's clock: when it is sent
-    bool closing = false;           // nothing more is written to it
-    bool stopped = false;           // in this turn: the rest of its input comes later
-    size_t kept_bytes = 0;          // of `answers`, kept beyond a turn
+    std::unique_ptr<KeyDump> dump;     // the list of keys that it is being sent
+    std::unique_ptr<WatchPeer> watch;  // null of most
+    CloseReason close_reason = CloseReason::kError;
+    WatchPeer& watch_peer() {
+      if (watch == nullptr) watch = std::make_unique<WatchPeer>();
+      return *watch;
+    }
+    bool watches() const { return watch != nullptr && watch->watcher != nullptr; }
+    uint32_t refusals = 0;    // times that it failed to log in
+    std::string late_answer;  // to the last of them, which waits
+    uint64_t answer_ms = 0;   // on the loop's clock: when it is sent
+    bool closing = false;     // nothing more is written to it
+    bool stopped = false;     // in this turn: the rest of its input comes later
+    size_t kept_bytes = 0;    // of `answers`, kept beyond a turn
     TurnTickets::Mark heavy;
     TurnTickets::Mark rewrites;
   };
@@ -187,6 +202,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     // What `entered` points at, where the batch outlives the turn that its input came in.
     protocol::KeptBytes kept;
     bool keeps = false;
+    bool is_watched = false;  // its queries are told of
   };
 
   Worker(cache::Store* store, Front* front, const WorkerOptions& options,
@@ -243,6 +259,22 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void EndDump(Peer* peer);
   void EndStuckDump();
   std::span<net::Connection* const> GoOnWithDump(std::span<net::Connection* const> ready);
+  // worker_watch.cc
+  void NoteOpened(net::Connection& connection);
+  void NoteClosed(const net::Connection& connection, const Peer& peer);
+  bool IsWatched(uint32_t some_of) const {
+    return options_.watch != nullptr && options_.watch->IsWatched(some_of);
+  }
+  static void NoteReason(const protocol::Request& request, net::Connection& connection);
+  void BeginWatch(const protocol::Entered& entered, net::Connection& connection);
+  static void HoldWatcher(net::Connection& connection);
+  void EndWatch(net::Connection& connection, const Peer& peer);
+  void SendLines();
+  void LookAfterWatchers();
+  void NoteWatched(const pipeline::Batch& batch, uint32_t i, const protocol::Request& request,
+                   const cache::Reply& reply, const cache::Session& session) const;
+  void NoteWatchedTooLarge(const pipeline::Batch& batch, uint32_t i,
+                           const protocol::Request& request, cache::Session& session);
   // worker_login.cc
   void Login(const protocol::Request& request, Source* source);
   void DelayAnswer(net::Connection& connection);
@@ -284,6 +316,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   net::Connection* dumping_ = nullptr;
   uint64_t dump_sent_bytes_ = 0;
   uint64_t dump_moved_ms_ = 0;
+  std::vector<net::Connection*> watchers_;
   std::vector<net::Connection*> refused_;  // that wait for the answer to a login
 
   // Provides its own synchronisation.

@@ -21,6 +21,7 @@ void Worker::LogClosed(const net::Connection& connection) const {
 
 void Worker::OnTlsFailure(const net::Connection& connection, std::string_view why) {
   if (Logs()) spdlog::debug("{} is hung up on: TLS: {}", connection.id(), OneLine(why));
+  if (options_.watch != nullptr) options_.watch->NoteTlsError(connection.fd(), why);
 }
 
 // `request` is one that only gets a text.

@@ -58,12 +58,16 @@ void Worker::FollowPlanner() {
   const Status status = is_lost ? runner_->SetPlan(pipeline::Plan::OneStageCpu(), false)
                                 : runner_->SetPlan(chosen.plan, chosen.steal && options_.steal);
   WEFT_CHECK(status.ok());  // every plan of the planner's goes together with its device
+  if (options_.watch != nullptr && options_.number == 0)
+    options_.watch->NotePlan(runner_->plan().ToText());
 }
 
 // What the next batch goes into. While all are under way the one-stage plan serves: the CPU does
 // what the device has no time for.
 Worker::Work* Worker::FreeWork() {
   if (runner_ == nullptr || runner_->plan().stages().size() == 1) return &own_;
+  // Who watches is told what each query found, which no device says.
+  if (IsWatched(protocol::kWatchQueries)) return &own_;
   pipeline::BatchRun* const run = runner_->Free();
   if (run == nullptr) return &own_;
   Work& work = works_[run->number()];
