@@ -21,6 +21,7 @@
 #include "cache/holes.h"
 #include "task/index.h"
 #include "task/log.h"
+#include "task/object.h"
 
 namespace weft::cache {
 
@@ -142,6 +143,12 @@ class Session {
   void AddCarried(uint64_t bytes) { carried_bytes_ += bytes; }
   uint64_t carried_bytes() const { return carried_bytes_; }
   SessionCounters& counters() { return counters_; }
+  // An object that ended has left its entry, to a successor or to nobody.
+  void NoteEnded(const task::Object* object) {
+    counters_.expired.Add(1);
+    const bool unread = (task::LoadRelaxed32(&object->access) & kAccessFetched) == 0;
+    if (unread) counters_.expired_unread.Add(1);
+  }
   const SessionCounters& counters() const { return counters_; }
 
  private:
