@@ -97,6 +97,8 @@ struct ConnectionInfo {
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   uint64_t pending_output_bytes = 0;
+  bool awaits_rest = false;  // of a request whose length is known
+  bool in_batch = false;     // of the thread that asks: its request is being carried out
 };
 
 // Counters of one loop since its creation.

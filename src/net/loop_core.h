@@ -11,6 +11,7 @@
 
 #include <atomic>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
@@ -246,6 +247,8 @@ class LoopCore : public EventLoop {
   base::Mutex table_mutex_;
   std::vector<Connection*> connections_;
 
+  // Any thread. Relaxed: only the thread itself finds its own id.
+  std::atomic<std::thread::id> thread_{};
   // Any thread. Sequentially consistent: read after the bell, whose system calls cost far more.
   std::atomic<int64_t> stop_grace_ms_{-1};
   std::atomic<bool> wake_requested_{false};

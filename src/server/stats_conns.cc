@@ -9,6 +9,12 @@ std::string AddressText(net::Transport transport, std::string_view address) {
   return fmt::format("{}:{}", address.starts_with('[') ? "tcp6" : "tcp", address);
 }
 
+std::string_view StateOf(const net::ConnectionInfo& connection) {
+  if (connection.in_batch) return "conn_parse_cmd";
+  if (connection.pending_output_bytes > 0) return "conn_mwrite";
+  return connection.awaits_rest ? "conn_nread" : "conn_read";
+}
+
 }  // namespace
 
 std::string ConnsStats(const ServerSnapshot& s) {
@@ -27,8 +33,7 @@ std::string ConnsStats(const ServerSnapshot& s) {
       out.Line(fmt::format("{}:listen_addr", connection.fd),
                AddressText(listener.transport, listener.address));
     }
-    out.Line(fmt::format("{}:state", connection.fd),
-             connection.pending_output_bytes > 0 ? "conn_mwrite" : "conn_read");
+    out.Line(fmt::format("{}:state", connection.fd), StateOf(connection));
     out.Line(fmt::format("{}:secs_since_last_cmd", connection.fd), connection.idle_ms / 1000);
   }
   return out.End();
