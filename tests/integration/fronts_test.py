@@ -211,7 +211,8 @@ class Peer:
             return (b"mg %s v k q O%d\r\n" % (key, opaque),
                     b"VA %d k%s O%d\r\n%s\r\n" % (len(model[key]), key, opaque, model[key]))
         if kind == 1:
-            got = b"HD s%d O%d\r\n" % (len(model[key]), opaque) if key in model else b"EN O%d\r\n" % opaque
+            size = b"HD s%d" % len(model[key]) if key in model else b"EN"
+            got = size + b" O%d\r\n" % opaque
             return b"mg %s s O%d\r\n" % (key, opaque), got
         if kind in (2, 3):
             quiet = kind == 2

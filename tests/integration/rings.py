@@ -1,8 +1,8 @@
 """Servers on 127.0.0.2 to 127.0.0.5, the proxy nutcracker in front of them, and ketama.
 
-Ketama is the ring on which libmemcached ("weighted") and nutcracker place keys: 160 points for each
-server of equal weight, four from each MD5 of a label. The label is HOST:PORT-N, and HOST-N where the
-port is 11211. nutcracker is Debian's package; a test that needs it skips without it.
+Ketama is the ring on which libmemcached ("weighted") and nutcracker place keys. A server has 160
+points if all weigh the same, four from each MD5 of a label. The label is HOST:PORT-N, or HOST-N if
+the port is 11211. nutcracker is Debian's package; a test that needs it skips without it.
 """
 
 import bisect
