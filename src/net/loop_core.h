@@ -197,6 +197,7 @@ class LoopCore : public EventLoop {
   // Closes sockets that it is given, now and from now on.
   void RefuseNewSockets();
   void Close(Connection& connection);
+  static bool IsBusy(const Connection& connection);
   void CloseIdle();    // loop_watch.cc
   void LookForGone();  // loop_watch.cc
   static bool WaitsInVain(const Connection& connection);

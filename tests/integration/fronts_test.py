@@ -3,8 +3,11 @@
 Their streams are compared with memcached's answers; the runs that end with `mn` with a model.
 """
 
+import os
 import random
 import re
+import tempfile
+import time
 
 import harness
 from harness import Client, Server, Skip, check, check_equal
@@ -281,6 +284,46 @@ def test_pooled_meta_runs_end_with_mn():
         for peer in peers:
             peer.client.close()
     return f"{runs} runs, seed {seed}"
+
+
+def test_idle_timeout_spares_whoever_is_in_the_middle_of_something():
+    def outlive(server, silent, busy):
+        """Two connections one after the other become idle; then the busy ones are asked on."""
+        for _ in range(2):
+            with server.connect(timeout=60) as idle:
+                idle.set(b"other", b"1")
+                check_equal(idle.read_to_end(), b"", "an idle connection")
+        check_equal(silent.read_to_end(), b"", "half a line")
+        busy()
+
+    value = b"v" * 1_000_000
+    for binary in (None, *([harness.REFERENCE] if harness.REFERENCE.exists() else [])):
+        with Server(binary, flags=["-o", "idle_timeout=1"], threads=1) as server:
+            with server.connect(timeout=60) as half, server.connect(timeout=60) as reads, \
+                    server.connect(timeout=60) as silent, server.connect(timeout=60) as refused:
+                reads.set(b"large", value)
+                reads.send(b"get large\r\n" * 20)
+                half.send(b"set key 0 0 10\r\n12345")
+                refused.send(b"set key 0 0 2000000\r\n12345")
+                silent.send(b"get ke")
+
+                def busy():
+                    check_equal(half.command(b"67890\r\n"), b"STORED\r\n", "half a value")
+                    whole = b"VALUE large 0 1000000\r\n" + value + b"\r\nEND\r\n"
+                    check(reads.read_exactly(20 * len(whole)) == whole * 20, "unread replies")
+                    refused.send(b"x" * 1_999_995 + b"\r\nmn\r\n")
+                    check_equal(refused.read_until(b"MN\r\n"),
+                                b"SERVER_ERROR object too large for cache\r\nMN\r\n", "refused")
+
+                outlive(server, silent, busy)
+    if harness.subject_binary().exists():
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "s")
+            with Server(flags=["-o", "idle_timeout=1"], unix_path=path) as server:
+                with server.connect() as client:
+                    client.set(b"key", b"1")
+                    time.sleep(2.5)
+                    check_equal(client.get(b"key"), b"1", "a Unix socket")
 
 
 if __name__ == "__main__":
