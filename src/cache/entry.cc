@@ -151,6 +151,7 @@ Published Publish(Session& session, const Command& command, const Entry& entry, 
       return Published::kLost;
     }
     KeepShownMarkOfNext(session, command, entry, location);
+    if (WEFT_UNLIKELY(!entry.present)) session.NoteEnded(entry.object);
     session.ReplaceObject(entry.location());
     return Published::kDone;
   }

@@ -17,9 +17,7 @@ bool DropIfEnded(Session& session, uint64_t* slot) {
   if (!task::Delete(session.log(), {slot, word})) return false;
   session.ReleaseObject(location);
   session.AddItems(-1);
-  session.counters().expired.Add(1);
-  if ((task::LoadRelaxed32(&object->access) & kAccessFetched) == 0)
-    session.counters().expired_unread.Add(1);
+  session.NoteEnded(object);
   return true;
 }
 

@@ -22,6 +22,7 @@
 #include "cache/holes.h"
 #include "task/index.h"
 #include "task/log.h"
+#include "task/object.h"
 
 namespace weft::cache {
 
@@ -146,6 +147,12 @@ class Session {
   void set_eviction_watch(EvictionWatch* watch) { eviction_watch_ = watch; }
   EvictionWatch* eviction_watch() const { return eviction_watch_; }
   SessionCounters& counters() { return counters_; }
+  // An object that ended has left its entry, to a successor or to nobody.
+  void NoteEnded(const task::Object* object) {
+    counters_.expired.Add(1);
+    const bool unread = (task::LoadRelaxed32(&object->access) & kAccessFetched) == 0;
+    if (unread) counters_.expired_unread.Add(1);
+  }
   const SessionCounters& counters() const { return counters_; }
 
  private:

@@ -211,6 +211,7 @@ class Connection {
   OwnedCounter bytes_in_;
   OwnedCounter bytes_out_;
   OwnedCounter output_bytes_seen_;  // pending output as of the last review
+  OwnedCounter half_at_;            // bytes_in_ when part of a request of known length was kept
 };
 
 }  // namespace weft::net

@@ -84,7 +84,8 @@ struct LoopOptions {
   // A connection that holds room that others wait for is closed if it hardly moves for this long.
   uint64_t stuck_ms = 3000;
   int tick_ms = 100;
-  // Connections that move no byte for this long are closed; 0: never.
+  // TCP connections that move no byte for this long are closed; 0: never. Those in the middle of a
+  // reply, or of a request whose length is known, stay.
   uint64_t idle_timeout_ms = 0;
   // The loop's clock, for tests; null: the system's. While it stands still there are no ticks, and
   // nobody becomes idle or stuck. A loop with nothing to do looks at it about once in tick_ms.
@@ -103,6 +104,8 @@ struct ConnectionInfo {
   uint64_t bytes_in = 0;
   uint64_t bytes_out = 0;
   uint64_t pending_output_bytes = 0;
+  bool awaits_rest = false;  // of a request whose length is known
+  bool in_batch = false;     // of the thread that asks: its request is being carried out
 };
 
 // Counters of one loop since its creation.

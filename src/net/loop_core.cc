@@ -73,6 +73,7 @@ void LoopCore::UpdateClock() {
 // --- the turn --------------------------------------------------------------------------------
 
 Status LoopCore::Run() {
+  thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
   UpdateClock();
   Status status = StartBackEnd();
   next_tick_ms_ = now_ms_ + static_cast<uint64_t>(options_.tick_ms);
@@ -393,6 +394,12 @@ void LoopCore::LeaveTable(Connection& connection) {
 
 void LoopCore::ForEachConnection(const std::function<void(const ConnectionInfo&)>& visit) {
   const uint64_t now = clock_ms_.value();
+  // Another thread may not look into the batch.
+  std::vector<const Connection*> batch;
+  if (thread_.load(std::memory_order_relaxed) == std::this_thread::get_id()) {
+    batch.assign(ready_.begin(), ready_.end());
+    std::sort(batch.begin(), batch.end());
+  }
   base::MutexLock lock(&table_mutex_);
   for (const Connection* connection : connections_) {
     ConnectionInfo info;
@@ -406,6 +413,8 @@ void LoopCore::ForEachConnection(const std::function<void(const ConnectionInfo&)
     info.bytes_in = connection->bytes_in();
     info.bytes_out = connection->bytes_out();
     info.pending_output_bytes = connection->output_bytes_seen_.value();
+    info.awaits_rest = info.bytes_in != 0 && connection->half_at_.value() == info.bytes_in;
+    info.in_batch = std::binary_search(batch.begin(), batch.end(), connection);
     visit(info);
   }
 }

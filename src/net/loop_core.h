@@ -12,6 +12,7 @@
 #include <atomic>
 #include <deque>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "base/mutex.h"
@@ -216,6 +217,7 @@ class LoopCore : public EventLoop {
   void Close(Connection& connection);
   // Closing with unread input makes TCP reset the connection, which can overtake the last reply.
   static void EndPolitely(int fd);
+  static bool IsBusy(const Connection& connection);
   void CloseIdle();    // loop_watch.cc
   void LookForGone();  // loop_watch.cc
   static bool WaitsInVain(const Connection& connection);
@@ -269,6 +271,8 @@ class LoopCore : public EventLoop {
   base::Mutex table_mutex_;
   std::vector<Connection*> connections_;
 
+  // Any thread. Relaxed: only the thread itself finds its own id.
+  std::atomic<std::thread::id> thread_{};
   // Any thread. Sequentially consistent: read after the bell, whose system calls cost far more.
   std::atomic<int64_t> stop_grace_ms_{-1};
   std::atomic<bool> wake_requested_{false};

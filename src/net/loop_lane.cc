@@ -59,6 +59,8 @@ void LoopCore::NoteHalf(Connection& connection) {
     pace.slow_until_ms = now_ms_ + kSlowMs;
   }
   connection.half_kept_ = true;
+  if (connection.expected_bytes_ > kept && !connection.OwesAnswers())
+    connection.half_at_.Set(connection.bytes_in());
 }
 
 // Of one that waits for the lane, once: a slow one would keep it for as long as its bytes take.

@@ -15,14 +15,21 @@ constexpr size_t kRoundMs = 1000;
 
 }  // namespace
 
+// Whether it is in the middle of something, so that it is not idle however long it takes. As in
+// memcached, a peer on a Unix socket may be silent for ever: the system tells when it is gone.
+bool LoopCore::IsBusy(const Connection& connection) {
+  return connection.transport_ == Transport::kUnix || connection.held_ ||
+         connection.input_room_.waits() || connection.output_room_.waits() ||
+         !connection.output_.empty() || connection.swallow_bytes_ > 0 ||
+         connection.expected_bytes_ > connection.partial_.size();
+}
+
 void LoopCore::CloseIdle() {
   next_idle_sweep_ms_ = now_ms_ + std::max<uint64_t>(options_.idle_timeout_ms / 8, 1);
   for (size_t i = connections_.size(); i-- > 0;) {  // backwards: Close moves the last one here
     Connection& connection = *connections_[i];
     const uint64_t idle_ms = now_ms_ - std::min(now_ms_, connection.last_active_ms());
-    const bool waits =
-        connection.held_ || connection.input_room_.waits() || connection.output_room_.waits();
-    if (waits || idle_ms < options_.idle_timeout_ms) continue;
+    if (IsBusy(connection) || idle_ms < options_.idle_timeout_ms) continue;
     idle_closed_.Add(1);
     Close(connection);
   }

@@ -158,8 +158,11 @@ ParseResult ParseMetaRead(const Line& line, const Flags& flags, const ParseConte
   // Flags act in their order.
   command.recache_first = IsBefore('R', 'T', request->meta_tokens);
   command.vivify_last = IsBefore('T', 'N', request->meta_tokens);
-  // These mean nothing to a read; the store must not see them.
+  // The reply compares, not the store.
+  request->unless_cas = command.compare_cas;
+  if (command.compare_cas) command.want_cas = true;
   command.compare_cas = false;
+  // This means nothing to a read; the store must not see it.
   command.invalidate = false;
   return Done(line.bytes);
 }

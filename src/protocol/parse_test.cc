@@ -192,6 +192,8 @@ TEST_F(ParseTest, MetaReadCarriesItsSwitches) {
   EXPECT_TRUE(command.explicit_cas && command.binary_key && request_.quiet &&
               request_.return_value);
   EXPECT_FALSE(command.compare_cas || command.invalidate);
+  EXPECT_TRUE(request_.unless_cas);
+  EXPECT_EQ(command.cas_expected, 5u);
   EXPECT_EQ(command.key, "ab");
   EXPECT_EQ(command.key.data(), scratch_);
   EXPECT_EQ(command.expiry, kNow + 10);

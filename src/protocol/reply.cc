@@ -210,7 +210,8 @@ char* WriteMeta(const Request& request, std::string_view key, const cache::Reply
   const std::string_view failure = FailureText(request.command.verb, reply.outcome);
   if (!failure.empty()) return Append(failure, out);
   if (IsHidden(request, reply.outcome)) return out;
-  if (!request.return_value || !IsSuccess(reply.outcome)) {
+  const bool known = request.unless_cas && reply.cas == request.command.cas_expected;
+  if (!request.return_value || known || !IsSuccess(reply.outcome)) {
     out = Append(MetaCode(request.kind, reply.outcome), out);
     return AppendReturnFlags(request, key, reply, out);
   }

@@ -159,6 +159,17 @@ TEST_F(ReplyTest, ReadFlagsFollowTheRequestAndTheMarksComeLast) {
   EXPECT_EQ(ReplyTo("mg k t\r\n"), "HD t-1 Z X\r\n");
 }
 
+TEST_F(ReplyTest, ReadLeavesOutTheValueThatTheClientKnows) {
+  reply_.outcome = Outcome::kHit;
+  reply_.cas = 42;
+  reply_.value = "hey";
+  EXPECT_EQ(ReplyTo("mg k C42 v s c\r\n"), "HD s3 c42\r\n");
+  EXPECT_EQ(ReplyTo("mg k C41 v s c\r\n"), "VA 3 s3 c42\r\nhey\r\n");
+  EXPECT_EQ(ReplyTo("mg k C41 s\r\n"), "HD s3\r\n");
+  EXPECT_EQ(ReplyTo("mg k C42 v q O7\r\n"), "HD O7\r\n");
+  EXPECT_EQ(ReplyTo("mg k C0 v\r\n", Outcome::kMiss), "EN\r\n");
+}
+
 TEST_F(ReplyTest, ReadThatCreatesHasWon) {
   EXPECT_EQ(ReplyTo("mg k N30 v\r\n", Outcome::kStored), "VA 0 W\r\n\r\n");
 }

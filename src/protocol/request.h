@@ -94,6 +94,7 @@ struct Request {
   bool close = false;         // the connection ends after this request
   bool graceful = false;      // shutdown graceful
   bool return_value = false;  // v on mg and ma; binary: get and gat
+  bool unless_cas = false;    // C on mg: no value if the version is command.cas_expected
   // A store was refused for its size: the key's old value must go, or it would outlive a newer
   // version. `command` is the delete to carry out; its own outcome is not shown.
   bool drop_key = false;

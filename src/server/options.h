@@ -47,6 +47,7 @@ struct UnusedSettings {
   uint64_t chunk_bytes = 48;
   uint64_t requests_per_event = 20;
   uint64_t napi_ids = 0;
+  bool disable_cas = false;
   std::map<std::string, std::string, std::less<>> extended;  // -o suboptions as given
   // Whether memcached would have these; if not, its reports omit their lines.
   bool slab_reassign = true;

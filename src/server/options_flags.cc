@@ -435,6 +435,7 @@ constexpr Flag kTable[] = {
      }},
     {kAccepted, "-C,--disable-cas", nullptr, "items always have a version",
      [](Draft& d, std::string_view) {
+       d.options->unused.disable_cas = true;
        d.NoEffect("-C", "items always have a version");
        return Status();
      }},

@@ -11,6 +11,12 @@ std::string AddressText(net::Transport transport, std::string_view address) {
   return fmt::format("{}:{}", address.starts_with('[') ? "tcp6" : "tcp", address);
 }
 
+std::string_view StateOf(const net::ConnectionInfo& connection) {
+  if (connection.in_batch) return "conn_parse_cmd";
+  if (connection.pending_output_bytes > 0) return "conn_mwrite";
+  return connection.awaits_rest ? "conn_nread" : "conn_read";
+}
+
 }  // namespace
 
 std::string ConnsStats(const ServerSnapshot& s) {
@@ -31,10 +37,8 @@ std::string ConnsStats(const ServerSnapshot& s) {
     }
     const bool watches =
         std::find(s.watching.begin(), s.watching.end(), connection.id) != s.watching.end();
-    out.Line(fmt::format("{}:state", connection.fd), watches ? "conn_watch"
-                                                     : connection.pending_output_bytes > 0
-                                                         ? "conn_mwrite"
-                                                         : "conn_read");
+    out.Line(fmt::format("{}:state", connection.fd),
+             watches ? "conn_watch" : StateOf(connection));
     out.Line(fmt::format("{}:secs_since_last_cmd", connection.fd), connection.idle_ms / 1000);
   }
   return out.End();

@@ -45,7 +45,7 @@ void WriteServing(const ServerSnapshot& s, const ServerOptions& o, StatsWriter* 
   out->Line("stat_key_prefix", std::string_view(&o.prefix_delimiter, 1));
   out->Line("detail_enabled", YesNo(s.detail_enabled));
   out->Line("reqs_per_event", o.unused.requests_per_event);
-  out->Line("cas_enabled", "yes");
+  out->Line("cas_enabled", YesNo(!o.unused.disable_cas));
   out->Line("tcp_backlog", fmt::to_string(o.backlog));
   out->Line("binding_protocol", NameOf(o.dialect));
   out->Line("auth_enabled_sasl", YesNo(o.sasl));

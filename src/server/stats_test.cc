@@ -230,7 +230,16 @@ TEST(Stats, ConnsNameListenersAndPeers) {
   one.peer = "[::1]:50000";
   one.listener_index = 1;
   one.idle_ms = 5999;
-  s.connections = {one};
+  net::ConnectionInfo half = one;
+  half.fd = 31;
+  half.awaits_rest = true;
+  net::ConnectionInfo writes = half;
+  writes.fd = 32;
+  writes.pending_output_bytes = 1;
+  net::ConnectionInfo asks = writes;
+  asks.fd = 33;
+  asks.in_batch = true;
+  s.connections = {one, half, writes, asks};
   EXPECT_EQ(StatsText("conns", s, {}),
             "STAT 22:addr tcp:127.0.0.1:11211\r\nSTAT 22:state conn_listening\r\n"
             "STAT 22:secs_since_last_cmd 90\r\n"
@@ -239,7 +248,13 @@ TEST(Stats, ConnsNameListenersAndPeers) {
             "STAT 24:addr unix:/run/w.sock\r\nSTAT 24:state conn_listening\r\n"
             "STAT 24:secs_since_last_cmd 90\r\n"
             "STAT 30:addr tcp6:[::1]:50000\r\nSTAT 30:listen_addr tcp6:[::1]:11211\r\n"
-            "STAT 30:state conn_read\r\nSTAT 30:secs_since_last_cmd 5\r\nEND\r\n");
+            "STAT 30:state conn_read\r\nSTAT 30:secs_since_last_cmd 5\r\n"
+            "STAT 31:addr tcp6:[::1]:50000\r\nSTAT 31:listen_addr tcp6:[::1]:11211\r\n"
+            "STAT 31:state conn_nread\r\nSTAT 31:secs_since_last_cmd 5\r\n"
+            "STAT 32:addr tcp6:[::1]:50000\r\nSTAT 32:listen_addr tcp6:[::1]:11211\r\n"
+            "STAT 32:state conn_mwrite\r\nSTAT 32:secs_since_last_cmd 5\r\n"
+            "STAT 33:addr tcp6:[::1]:50000\r\nSTAT 33:listen_addr tcp6:[::1]:11211\r\n"
+            "STAT 33:state conn_parse_cmd\r\nSTAT 33:secs_since_last_cmd 5\r\nEND\r\n");
   EXPECT_TRUE(StatsNeedsConnections(" conns"));
   EXPECT_FALSE(StatsNeedsConnections(""));
 }

@@ -281,6 +281,42 @@ def test_reads_of_what_has_ended_or_was_flushed():
         both.report()
 
 
+def test_a_successor_reclaims_what_was_flushed():
+    with harness.Server() as server, server.connect() as client:
+        harness.check_equal(client.set(b"key", b"1"), b"STORED\r\n")
+        harness.check_equal(server.stats()["reclaimed"], "0")
+        harness.check_equal(client.command(b"flush_all\r\n"), b"OK\r\n")
+        harness.check_equal(client.set(b"key", b"2"), b"STORED\r\n")
+        # Or the memory had been freed before.
+        stats = server.stats()
+        harness.check_equal((stats["reclaimed"], stats["expired_unfetched"]), ("1", "1"))
+        harness.check_equal(client.set(b"key", b"3"), b"STORED\r\n")
+        harness.check_equal(server.stats()["reclaimed"], "1", "a live item was replaced")
+
+
+def test_states_of_connections():
+    def states():
+        """Of all connections but the one that asks, and of that one."""
+        found = [value for name, value in server.stats(b"conns").items() if name.endswith("state")]
+        found.remove("conn_listening")
+        harness.check_equal(found.count("conn_parse_cmd"), 1, str(found))
+        found.remove("conn_parse_cmd")
+        return sorted(found)
+
+    for net in harness.nets():
+        with harness.Server(net=net) as server, server.connect() as half, server.connect() as idle:
+            idle.set(b"other", b"1")
+            half.send(b"set key 0 0 6\r\n")
+            wanted = ["conn_nread", "conn_read"]
+            # A connection that has just been closed may still be there.
+            harness.check(harness.eventually(lambda: states() == wanted), f"{net}: {states()}")
+            half.send(b"value")
+            harness.check(harness.eventually(lambda: states() == wanted), f"{net}: {states()}")
+            harness.check_equal(half.command(b".\r\n"), b"STORED\r\n")
+            wanted = ["conn_read", "conn_read"]
+            harness.check(harness.eventually(lambda: states() == wanted), f"{net}: {states()}")
+
+
 def test_random_commands_count_as_in_memcached():
     seed = int(os.environ.get("WEFT_TEST_SEED", os.environ.get("WEFT_SEED", 1)))
     count = 4000 if os.environ.get("WEFT_TEST_LONG") else 800
