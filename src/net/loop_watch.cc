@@ -20,7 +20,7 @@ constexpr size_t kRoundMs = 1000;
 bool LoopCore::IsBusy(const Connection& connection) {
   return connection.transport_ == Transport::kUnix || connection.held_ ||
          connection.input_room_.waits() || connection.output_room_.waits() ||
-         !connection.output_.empty() || connection.swallow_bytes_ > 0 ||
+         connection.unsent() > 0 || connection.swallow_bytes_ > 0 ||
          connection.expected_bytes_ > connection.partial_.size();
 }
 

@@ -199,6 +199,7 @@ inline std::string Answer(Request request, ModelStore* store) {
   if (request.kind == RequestKind::kFlushAll && request.flush_at_s == 0) store->Clear();
   if (request.kind == RequestKind::kVersion) return "VERSION 1.6.18\r\n";
   if (request.kind > RequestKind::kMetaDebug) {
+    if (request.kind == RequestKind::kRefreshCerts) return std::string(kNoTlsText);
     return request.noreply || request.close ? "" : std::string(kOkText);
   }
   append(request, request.command.key, store->Execute(request.command));

@@ -98,6 +98,7 @@ char* WriteReply(const Request& request, std::string_view key, const cache::Repl
 char* WriteText(const Request& request, std::string_view text, char* out);
 
 inline constexpr std::string_view kOkText = "OK\r\n";
+inline constexpr std::string_view kNoTlsText = "Error TLS not enabled\r\n";  // refresh_certs
 // Where the durable store behind the cache could not be read or written.
 inline constexpr std::string_view kIoErrorText = "SERVER_ERROR i/o error in the durable store\r\n";
 

@@ -318,7 +318,7 @@ Status Server::OpenTls() {
 }
 
 std::string Server::RefreshCerts() {
-  if (tls_ == nullptr) return "Error TLS not enabled\r\n";
+  if (tls_ == nullptr) return std::string(protocol::kNoTlsText);
   const Status status = tls_->Reload();
   return status.ok() ? std::string(protocol::kOkText) : OneLine(status.message()) + "\r\n";
 }

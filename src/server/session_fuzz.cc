@@ -219,7 +219,7 @@ class FuzzServer final : private Front {
   std::string_view Version() const override { return "fuzz"; }
   bool FlushAllowed() const override { return true; }
   void SetVerbosity(uint32_t) override {}
-  std::string RefreshCerts() override { return "Error TLS not enabled\r\n"; }
+  std::string RefreshCerts() override { return std::string(protocol::kNoTlsText); }
   bool Admits(std::string_view, std::string_view) const override { return false; }
   void RunErrands() override {}
   bool DumpAllowed() const override { return true; }

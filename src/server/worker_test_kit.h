@@ -25,7 +25,7 @@ class PlainFront final : public Front {
   std::string_view Version() const override { return "0"; }
   bool FlushAllowed() const override { return true; }
   void SetVerbosity(uint32_t) override {}
-  std::string RefreshCerts() override { return "Error TLS not enabled\r\n"; }
+  std::string RefreshCerts() override { return std::string(protocol::kNoTlsText); }
   void Shutdown(bool) override {}
   bool Admits(std::string_view user, std::string_view password) const override {
     return user == "user" && password == "right";
