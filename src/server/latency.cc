@@ -5,8 +5,7 @@
 namespace weft::server {
 namespace {
 
-constexpr std::string_view kClassNames[] = {"get",        "set",   "delete",
-                                            "arithmetic", "touch", "other"};
+constexpr std::string_view kClassNames[] = {"get", "set", "delete", "arithmetic", "touch", "other"};
 static_assert(std::size(kClassNames) == kLatencyClasses);
 static_assert(static_cast<uint8_t>(cache::Verb::kTouch) ==
               static_cast<uint8_t>(LatencyClass::kTouch));
@@ -32,8 +31,20 @@ LatencyCells& LatencyTotals::Of(LatencyClass of) {
   return cells_[static_cast<size_t>(of)];
 }
 
+const LatencyCells& LatencyTotals::Of(LatencyClass of) const {
+  static constexpr LatencyCells kNone = {};
+  return cells_.empty() ? kNone : cells_[static_cast<size_t>(of)];
+}
+
+LatencyCells LatencyTotals::Sum() const {
+  LatencyCells sum = {};
+  for (const LatencyCells& cells : cells_)
+    for (size_t cell = 0; cell < kLatencyCells; cell++) sum[cell] += cells[cell];
+  return sum;
+}
+
 void LatencyTotals::Subtract(const LatencyTotals& before) {
-  if (empty() || before.empty()) return;
+  if (cells_.empty() || before.cells_.empty()) return;
   for (size_t i = 0; i < kLatencyClasses; i++)
     for (size_t cell = 0; cell < kLatencyCells; cell++)
       cells_[i][cell] -= std::min(cells_[i][cell], before.cells_[i][cell]);

@@ -52,15 +52,13 @@ uint64_t LatencyCellBegin(size_t cell);
 
 using LatencyCells = std::array<uint64_t, kLatencyCells>;
 
-// The counts of several workers. Empty where nobody has asked for them.
+// The counts of several workers. All are 0 where nobody has asked for them, and take no memory.
 class LatencyTotals {
  public:
-  bool empty() const { return cells_.empty(); }
-  // Requests in a cell. REQUIRES: !empty()
-  uint64_t At(LatencyClass of, size_t cell) const {
-    return cells_[static_cast<size_t>(of)][cell];
-  }
+  const LatencyCells& Of(LatencyClass of) const;
   LatencyCells& Of(LatencyClass of);
+  // Of all classes.
+  LatencyCells Sum() const;
   // What has been counted since `before`.
   void Subtract(const LatencyTotals& before);
 
@@ -81,8 +79,8 @@ class TurnLatency {
  public:
   TurnLatency();
 
-  // The turn's bytes are there. Returns the time, in nanoseconds that rise but for steps of the
-  // processor's counter. REQUIRES: the turn before has ended
+  // The turn's bytes are there. Returns the time, in nanoseconds that rise, except where the
+  // processor's counter steps back. REQUIRES: the turn before has ended
   uint64_t BeginTurn() {
     began_ = base::ReadTicks();
     return NsOf(began_);

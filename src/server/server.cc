@@ -256,7 +256,9 @@ void Server::RunLoop(size_t number) {
 
 Status Server::Run() {
   if (calibrator_ != nullptr) calibrator_->Start();
+  serves_ = true;
   RunLoop(0);
+  serves_ = false;
   if (calibrator_ != nullptr) calibrator_->Stop();
   Join();
   for (const Status& status : results_)
@@ -270,6 +272,7 @@ void Server::Join() {
 }
 
 void Server::Stop() {
+  serves_ = false;
   NotifyStopping();
   for (const auto& loop : loops_) loop->Stop(kGraceMs);
 }
@@ -321,6 +324,7 @@ bool Server::Admits(std::string_view user, std::string_view password) const {
 }
 
 void Server::Shutdown(bool graceful) {
+  serves_ = false;
   NotifyStopping();
   for (const auto& loop : loops_) loop->Stop(graceful ? kGraceMs : 0);
 }
@@ -337,7 +341,8 @@ std::vector<net::SocketAddress> Server::Addresses() const {
 }
 
 std::string Server::Stats(std::string_view arguments) {
-  const ServerSnapshot now = Snapshot(StatsNeedsConnections(arguments));
+  const ServerSnapshot now =
+      Snapshot({StatsNeedsConnections(arguments), StatsNeedsLatency(arguments)});
   switch (StatsActionOf(arguments)) {
     case StatsAction::kReset:
       baseline_.Reset(now);
@@ -356,7 +361,7 @@ std::string Server::Stats(std::string_view arguments) {
   return StatsText(arguments, baseline_.Since(now), options_);
 }
 
-ServerSnapshot Server::Snapshot(bool with_connections) const {
+ServerSnapshot Server::Snapshot(Parts parts) const {
   ServerSnapshot snapshot;
   snapshot.FillProcess();
   snapshot.uptime_s = snapshot.now_s - started_s_;
@@ -370,6 +375,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
     snapshot.Add(worker->counters());
     snapshot.Add(worker->times());
     snapshot.conn_yields += worker->yields().value();
+    if (parts.latency) worker->latency().AddTo(&snapshot.latency);
     if (worker->runner_counters() != nullptr) snapshot.Add(*worker->runner_counters());
   }
   for (const auto& loop : loops_) snapshot.Add(loop->Stats());
@@ -377,6 +383,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   if (planner_ != nullptr) {
     snapshot.planner = planner_->Stats();
     snapshot.calibration = calibrator_ != nullptr ? calibrator_->State() : calibrated_;
+    snapshot.AddChanges(snapshot.planner->last_changes, base::NowNs());
     if (devices_->guards().front()->usable())
       snapshot.plan = snapshot.planner->decision.candidate.plan.ToText();
   }
@@ -389,7 +396,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   snapshot.limit_bytes = store_->memory_limit();
   snapshot.index_bytes = store_->index_bytes();
   snapshot.index_growing = store_->index_growing();
-  if (!with_connections) return snapshot;
+  if (!parts.connections) return snapshot;
   for (const Door& door : doors_) {
     const net::Listener& listener = *door.listener;
     snapshot.listeners.push_back(

@@ -412,5 +412,24 @@ TEST(StatsBaseline, ACounterSeenEarlierDoesNotGoBelowZero) {
   EXPECT_EQ(baseline.Since(s).commands.cmd_get, 0u);
 }
 
+TEST(Stats, LatencyIsASummaryAClassOrItsCells) {
+  ServerSnapshot s = Example();
+  s.latency.Of(LatencyClass::kGet)[LatencyCellOf(20'000)] = 99;
+  s.latency.Of(LatencyClass::kSet)[LatencyCellOf(1'000'000)] = 1;
+  const std::string summary = StatsText("latency", s, {});
+  EXPECT_THAT(summary, HasSubstr("STAT all:requests 100\r\n"));
+  EXPECT_THAT(summary, HasSubstr("STAT get:requests 99\r\n"));
+  EXPECT_THAT(summary, HasSubstr("STAT get:p999_us 20.0\r\n"));
+  EXPECT_THAT(summary, HasSubstr("STAT delete:max_us 0.0\r\n"));
+  const std::string cells = StatsText("latency cells", s, {});
+  EXPECT_THAT(cells, HasSubstr("STAT all:ns:19456-20479 99\r\n"));
+  EXPECT_THAT(cells, HasSubstr("STAT set:ns:983040-1015807 1\r\n"));
+  EXPECT_EQ(StatsText("latency x", s, {}), "CLIENT_ERROR usage: stats latency [cells]\r\n");
+  StatsBaseline baseline;
+  baseline.Reset(s);
+  s.latency.Of(LatencyClass::kGet)[0] = 1;
+  EXPECT_THAT(StatsText("latency", baseline.Since(s), {}), HasSubstr("STAT all:requests 1\r\n"));
+}
+
 }  // namespace
 }  // namespace weft::server
