@@ -195,6 +195,8 @@ std::vector<MetricFamily> MetricFamilies(ServerSnapshot snapshot) {
   }
   AddTasks(snapshot.pipeline, &out);
   AddBatches(snapshot.pipeline, &out);
+  AddCounter("plan_changes_total", "Times that the planner changed the plan.",
+             snapshot.planner ? snapshot.planner->changes : 0, &out);
   AddLatency(snapshot.latency, &out);
   return out;
 }

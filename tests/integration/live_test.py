@@ -5,8 +5,9 @@ import http.client
 import json
 import re
 import socket
+import tempfile
 
-from harness import Server, check, check_equal
+from harness import ROOT, Server, check, check_equal
 
 # Families of memcached_exporter 0.17 for a server without external storage, proxy and LRU crawler,
 # once it has an item: name after "memcached_", and type.
@@ -65,7 +66,8 @@ def samples_of(page):
 
 
 def monitored(*flags):
-    return Server(flags=["--metrics-port", "0", *flags])
+    """On one thread, so that what a client was told is counted before it asks again."""
+    return Server(flags=["--metrics-port", "0", *flags], threads=1)
 
 
 def some_requests(server):
@@ -78,7 +80,7 @@ def some_requests(server):
         check_equal(client.command(b"incr b 5\r\n"), b"7\r\n")
         check_equal(client.command(b"decr none 5\r\n"), b"NOT_FOUND\r\n")
         check_equal(client.command(b"touch a 0\r\n"), b"TOUCHED\r\n")
-        check_equal(client.command(b"cas a 0 0 1 1\r\nx\r\n"), b"EXISTS\r\n")
+        check_equal(client.command(b"cas a 0 0 1 18446744073709551615\r\nx\r\n"), b"EXISTS\r\n")
 
 
 def test_every_request_has_a_latency_of_its_class():
@@ -110,7 +112,6 @@ def test_every_request_has_a_latency_of_its_class():
 
 
 def test_what_the_disk_answers_has_a_latency():
-    import tempfile
     with tempfile.TemporaryDirectory() as folder:
         with monitored("--data", folder) as server:
             with server.connect() as client:
@@ -121,6 +122,21 @@ def test_what_the_disk_answers_has_a_latency():
                 check_equal(client.get(b"b"), None)
             check(int(server.stats(b"data")["waits"]) > 0, "nobody waited")
             check_equal(server.stats(b"latency")["get:requests"], "2")
+
+
+def test_what_a_device_answers_has_a_latency():
+    plan = "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu"
+    flags = ("--device", "cpu", "--plan", plan, "--device-batch-min", "1", "--steal", "off")
+    with monitored(*flags) as server:
+        with server.connect() as client:
+            client.set(b"a", b"1")
+            client.send(b"get a\r\n" * 200 + b"version\r\n")
+            check(client.read_until(b"VERSION").count(b"VALUE") == 200)
+        check(int(server.stats(b"pipeline")["device:queries"]) > 0, "the device had no part")
+        check_equal(server.stats(b"latency")["get:requests"], "200")
+        with server.connect() as client:  # what was sent last leaves before it is counted
+            client.command(b"version\r\n")
+        check_equal(server.stats(b"latency")["set:requests"], "1")
 
 
 def test_the_exporters_series_are_there_with_its_names_and_types():
@@ -156,6 +172,47 @@ def test_the_exporters_series_are_there_with_its_names_and_types():
     check_equal(series("slab_current_items", slab=1), float(items["items:1:number"]))
     check_equal(series("slab_lru_hits_total", slab=1, lru="hot"),
                 float(items["items:1:hits_to_hot"]))
+
+
+def board_queries(value):
+    """(title of the panel, query) of each in the board, and of its variables."""
+    if isinstance(value, list):
+        for each in value:
+            yield from board_queries(each)
+    elif isinstance(value, dict):
+        for name in ("expr", "definition"):
+            if name in value:
+                yield value[name]
+        for each in value.values():
+            yield from board_queries(each)
+
+
+def test_every_series_of_the_board_is_there():
+    board = json.loads((ROOT / "packaging" / "grafana" / "weft.json").read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        with monitored("--metrics-memcached", "--data", folder) as server:
+            some_requests(server)
+            page = ask(port_of(server), "/metrics")[1]
+    samples, _ = samples_of(page)
+    labels = {}
+    for sample in samples:
+        name, _, inside = sample.partition("{")
+        labels.setdefault(name, set()).update(re.findall(r'(\w+)="', inside))
+    of_prometheus = {"job", "instance"}
+    queries = list(board_queries(board))
+    check(len(queries) > 30, len(queries))
+    for query in queries:
+        series = re.findall(r"\b((?:weft|memcached)_\w+)(?:\{([^}]*)\})?", query)
+        check(series, f"no series in {query}")
+        for name, matchers in series:
+            check(name in labels, f"{name} is on no page: {query}")
+            asked = set(re.findall(r"(\w+)\s*=", matchers)) - of_prometheus
+            check(asked <= labels[name], f"{name} has {labels[name]}, not {asked}: {query}")
+        grouped = re.findall(r"\bby \(([^)]*)\)", query)
+        known = of_prometheus.union(*(labels[name] for name, _ in series))
+        for words in grouped:
+            asked = set(re.findall(r"\w+", words))
+            check(asked <= known, f"{query} groups by {asked - known}")
 
 
 def test_they_are_there_only_if_asked_for():

@@ -47,6 +47,21 @@ std::optional<std::string_view> AfterStat(std::string_view line) {
   return line.substr(kStat.size());
 }
 
+// A screen's columns are counted in bytes, and what others say must not steer the terminal.
+std::string Printable(std::string_view text) {
+  constexpr std::string_view kArrow = "\u2192";  // of plans
+  std::string out;
+  for (size_t i = 0; i < text.size(); i++) {
+    if (text.substr(i).starts_with(kArrow)) {
+      out += "->";
+      i += kArrow.size() - 1;
+    } else {
+      out += text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 uint64_t CountOf(const StatsReport& report, std::string_view name) {
@@ -85,7 +100,7 @@ Result<std::string> StatsClient::Line() {
   std::string line = input_.substr(0, end);
   input_.erase(0, end + 1);
   if (line.ends_with('\r')) line.pop_back();
-  return line;
+  return Printable(line);
 }
 
 Result<StatsReport> StatsClient::Ask(std::string_view which) {

@@ -17,7 +17,7 @@
 
 namespace weft::tool {
 
-// The lines of a report, by name.
+// The lines of a report, by name. Printable ASCII alone, whatever the server said.
 using StatsReport = std::map<std::string, std::string, std::less<>>;
 
 // The number of a line; 0 where there is none.

@@ -9,10 +9,9 @@ namespace weft::tool {
 namespace {
 
 // Requests of all kinds, as memcached counts them.
-constexpr std::string_view kRequestLines[] = {"cmd_get",     "cmd_set",      "cmd_touch",
-                                              "cmd_meta",    "cmd_flush",    "delete_hits",
-                                              "incr_hits",   "incr_misses",  "decr_hits",
-                                              "decr_misses", "delete_misses"};
+constexpr std::string_view kRequestLines[] = {
+    "cmd_get",   "cmd_set",     "cmd_touch", "cmd_meta",    "cmd_flush",    "delete_hits",
+    "incr_hits", "incr_misses", "decr_hits", "decr_misses", "delete_misses"};
 constexpr std::string_view kTasks[] = {"RV",        "PP", "MM", "IN.search", "IN.insert",
                                        "IN.delete", "KC", "RD", "WR",        "SD"};
 
@@ -106,8 +105,10 @@ double Activity::RateOf(std::string_view line) const {
 Result<Sample> TakeSample(StatsClient* client, uint64_t (*now_ns)()) {
   Sample sample;
   const std::pair<std::string_view, StatsReport Sample::*> reports[] = {
-      {"", &Sample::general}, {"pipeline", &Sample::pipeline},
-      {"latency cells", &Sample::latency}, {"data", &Sample::data}};
+      {"", &Sample::general},
+      {"pipeline", &Sample::pipeline},
+      {"latency cells", &Sample::latency},
+      {"data", &Sample::data}};
   for (const auto& [which, report] : reports) {
     auto answer = client->Ask(which);
     if (!answer) return answer.error();
@@ -129,7 +130,8 @@ Activity ActivityBetween(const Sample& before, const Sample& after) {
   AddRates(before.general, after.general, activity.seconds, &activity);
   AddRates(before.data, after.data, activity.seconds, &activity);
   AddRates(before.pipeline, after.pipeline, activity.seconds, &activity);
-  for (const std::string_view line : kRequestLines) activity.requests_per_s += activity.RateOf(line);
+  for (const std::string_view line : kRequestLines)
+    activity.requests_per_s += activity.RateOf(line);
   const double hits = activity.RateOf("get_hits"), misses = activity.RateOf("get_misses");
   if (hits + misses > 0) activity.hit_percent = 100 * hits / (hits + misses);
   AddLatencies(before.latency, after.latency, &activity);

@@ -45,8 +45,8 @@ struct Activity {
   double seconds = 0;
   std::map<std::string, double, std::less<>> rates;  // of each line of the reports that counts up
   double requests_per_s = 0;
-  double hit_percent = -1;                      // below 0: nothing was read
-  std::map<std::string, Percentiles> latency;   // by class; "all"
+  double hit_percent = -1;                     // below 0: nothing was read
+  std::map<std::string, Percentiles> latency;  // by class; "all"
   std::vector<TaskShare> tasks;
   double batch_queries = 0;
 

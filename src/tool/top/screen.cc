@@ -93,13 +93,15 @@ Fields Headline(const View& view) {
     const Activity& a = *view.activity;
     fields.push_back(RateText(a.requests_per_s));
     fields.push_back(a.hit_percent < 0 ? "hit -" : "hit " + PercentText(a.hit_percent));
-    if (const auto all = a.latency.find("all"); all != a.latency.end())
-      fields.push_back(fmt::format("p50 {}  p99 {}  p99.9 {}", TimeText(all->second.p50_ns),
-                                   TimeText(all->second.p99_ns), TimeText(all->second.p999_ns)));
+    if (const auto all = a.latency.find("all"); all != a.latency.end()) {
+      fields.push_back("p50 " + TimeText(all->second.p50_ns));
+      fields.push_back("p99 " + TimeText(all->second.p99_ns));
+      fields.push_back("p99.9 " + TimeText(all->second.p999_ns));
+    }
   }
   fields.push_back(MemoryText(s));
-  fields.push_back(fmt::format("conns {} of {}", ValueOf(s, "curr_connections"),
-                               ValueOf(s, "max_connections")));
+  fields.push_back(
+      fmt::format("conns {} of {}", ValueOf(s, "curr_connections"), ValueOf(s, "max_connections")));
   if (view.activity) fields.push_back("evict " + RateText(view.activity->RateOf("evictions")));
   return fields;
 }
@@ -132,17 +134,17 @@ void AddRequests(const View& view, size_t columns, std::vector<std::string>* lin
              "delete " + sum({"delete_hits", "delete_misses"}), "touch " + sum({"cmd_touch"}),
              "incr, decr " + sum({"incr_hits", "incr_misses", "decr_hits", "decr_misses"})},
             columns, lines);
-  AddFields("items",
-            {CountText(LevelOf(s, "curr_items")), "evicted " + sum({"evictions"}),
-             "expired " + sum({"reclaimed"}),
-             "refused " + sum({"store_too_large", "store_no_memory"})},
-            columns, lines);
-  AddFields("sockets",
-            {"in " + SizeText(a.RateOf("bytes_read")) + "/s",
-             "out " + SizeText(a.RateOf("bytes_written")) + "/s",
-             "opened " + sum({"total_connections"}), "rejected " + sum({"rejected_connections"}),
-             "yields " + sum({"conn_yields"})},
-            columns, lines);
+  AddFields(
+      "items",
+      {CountText(LevelOf(s, "curr_items")), "evicted " + sum({"evictions"}),
+       "expired " + sum({"reclaimed"}), "refused " + sum({"store_too_large", "store_no_memory"})},
+      columns, lines);
+  AddFields(
+      "sockets",
+      {"in " + SizeText(a.RateOf("bytes_read")) + "/s",
+       "out " + SizeText(a.RateOf("bytes_written")) + "/s", "opened " + sum({"total_connections"}),
+       "rejected " + sum({"rejected_connections"}), "yields " + sum({"conn_yields"})},
+      columns, lines);
 }
 
 void AddPlan(const View& view, size_t columns, std::vector<std::string>* lines) {
@@ -183,12 +185,12 @@ void AddTasks(const Activity& a, size_t columns, std::vector<std::string>* lines
     AddFields("batches", {Trimmed(a.batch_queries) + " queries each"}, columns, lines);
   for (const TaskShare& task : a.tasks) {
     const auto filled = static_cast<size_t>(std::lround(task.share * kBar));
-    AddFields(task.task,
-              {std::string(filled, '#') + std::string(kBar - filled, '-'),
-               fmt::format("{:>6}", PercentText(std::round(1000 * task.share) / 10)),
-               fmt::format("{:>8} a query", TimeText(task.ns_per_query)),
-               RateText(task.queries_per_s)},
-              columns, lines);
+    AddFields(
+        task.task,
+        {std::string(filled, '#') + std::string(kBar - filled, '-'),
+         fmt::format("{:>6}", PercentText(std::round(1000 * task.share) / 10)),
+         fmt::format("{:>8} a query", TimeText(task.ns_per_query)), RateText(task.queries_per_s)},
+        columns, lines);
   }
 }
 
@@ -200,10 +202,11 @@ void AddDisk(const View& view, size_t columns, std::vector<std::string>* lines) 
     const Activity& a = *view.activity;
     const double lookups = a.RateOf("lookups");
     fields.push_back("lookups " + RateText(lookups));
-    if (lookups > 0) fields.push_back("hit " + PercentText(100 * a.RateOf("lookup_hits") / lookups));
+    if (lookups > 0)
+      fields.push_back("hit " + PercentText(100 * a.RateOf("lookup_hits") / lookups));
     fields.push_back("changes " + RateText(a.RateOf("changes")));
-    fields.push_back(fmt::format("slowed {:.0f} ms/s",
-                                 (a.RateOf("slowdown_us") + a.RateOf("stop_us")) / 1000));
+    fields.push_back(
+        fmt::format("slowed {:.0f} ms/s", (a.RateOf("slowdown_us") + a.RateOf("stop_us")) / 1000));
   }
   fields.push_back("tables " + SizeText(LevelOf(d, "table_bytes")));
   fields.push_back("by level " + ValueOf(d, "tables_by_level"));
@@ -250,7 +253,8 @@ std::string JsonLine(const View& view) {
   }
   const Sample& s = view.sample;
   json["server"] = s.is_weft() ? "weft" : "memcached";
-  json["version"] = s.is_weft() ? ValueOf(s.pipeline, "weft_version") : ValueOf(s.general, "version");
+  json["version"] =
+      s.is_weft() ? ValueOf(s.pipeline, "weft_version") : ValueOf(s.general, "version");
   json["uptime_s"] = CountOf(s.general, "uptime");
   json["items"] = CountOf(s.general, "curr_items");
   json["bytes"] = CountOf(s.general, "bytes");

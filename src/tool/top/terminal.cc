@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <string_view>
@@ -11,9 +12,12 @@
 namespace weft::tool {
 namespace {
 
-volatile std::sig_atomic_t ending = 0;  // the signal that ends the program
-volatile std::sig_atomic_t stopping = 0;
-volatile std::sig_atomic_t resized = 0;
+std::atomic<int> ending{0};  // the signal that ends the program
+std::atomic<int> stopping{0};
+std::atomic<int> resized{0};
+
+// Handlers may use them.
+static_assert(std::atomic<int>::is_always_lock_free);
 
 constexpr int kEndSignals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 

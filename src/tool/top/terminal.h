@@ -30,7 +30,7 @@ class Terminal {
 
   // The first line is shown in reverse. False: it can't be written to any more.
   bool Show(const std::vector<std::string>& lines, const ScreenSize& size);
-  // Waits so long for a key, or for a new size of the screen. What is to be done then.
+  // Waits so long for a key, or for a new size of the screen. What must be done then.
   enum class Event { kNone, kQuit, kRedraw };
   Event Wait(int ms);
 
