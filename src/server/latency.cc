@@ -89,7 +89,7 @@ void TurnLatency::NoteLate(LatencyClass of, uint64_t requests, uint64_t since) {
 void TurnLatency::EndLate() {
   const uint64_t now = base::ReadTicks();
   for (const Late& late : late_) {
-    const size_t cell = LatencyCellOf(NsOf(now - late.began));
+    const size_t cell = LatencyCellOf(NsOf(now - std::min(now, late.began)));
     for (size_t i = 0; i < kLatencyClasses; i++)
       if (late.answered[i] != 0) cells_[cell][i].Add(late.answered[i]);
   }
