@@ -97,11 +97,10 @@ class TurnLatency {
   }
   // The replies of the turn, if there were any, have left.
   void EndTurn() {
-    if (classes_ == 0) return;
-    const size_t cell = LatencyCellOf(NsOf(base::ReadTicks() - began_));
     uint32_t classes = classes_;
-    if (classes >= kLateBit) [[unlikely]]
-      return EndLate();
+    if (classes - 1 >= kLateBit - 1) [[unlikely]]  // none, or late ones
+      return classes == 0 ? void() : EndLate();
+    const size_t cell = LatencyCellOf(NsOf(base::ReadTicks() - began_));
     classes_ = 0;
     do {
       const auto i = static_cast<size_t>(std::countr_zero(classes));
