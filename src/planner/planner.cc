@@ -375,8 +375,8 @@ void Planner::ReplaceLocked(std::unique_ptr<Decision> decision, bool changes, bo
   if (changes) {
     changes_++;
     if (last_changes_.size() == kChangesKept) last_changes_.erase(last_changes_.begin());
-    last_changes_.push_back(
-        {looked_ns_, decision->candidate, decision->estimate.queries_per_s, decision->why});
+    last_changes_.push_back({looked_ns_, in_force_->candidate, decision->candidate,
+                             decision->estimate.queries_per_s, decision->why});
     BeginLessonLocked();
   }
   PutInForceLocked(std::move(decision));

@@ -67,7 +67,7 @@ struct Decision {
 
 struct PlanChange {
   uint64_t at_ns = 0;  // by the planner's clock
-  Candidate to;
+  Candidate from, to;
   double promise = 0;  // queries/s
   std::string why;
 };
@@ -91,7 +91,7 @@ struct PlannerStats {
 
 class Planner {
  public:
-  static constexpr size_t kChangesKept = 16;
+  static constexpr size_t kChangesKept = 32;
 
   struct Options {
     Conditions conditions;  // of conditions.workers workers

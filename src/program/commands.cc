@@ -15,6 +15,7 @@
 #include "tool/db/commands.h"
 #include "tool/devices.h"
 #include "tool/plan.h"
+#include "tool/top.h"
 
 namespace weft::program {
 namespace {
@@ -58,6 +59,7 @@ int RunHelp(const Words& words);
 
 constexpr Command kCommands[] = {
     {"serve", "serve clients of memcached", server::Serve},
+    {"top", "show what a server is doing, each second", RunTool<tool::RunTop>},
     {"db", "inspect, check, repair and change a durable store", RunDbTool},
     {"devices", "list this machine's processors and test each", RunTool<tool::RunDevices>},
     {"calibrate", "measure this machine's processors for the planner", RunTool<tool::RunCalibrate>},

@@ -65,8 +65,8 @@ TEST(Commands, AllAreListedWhereHelpIsAskedFor) {
 }
 
 TEST(Commands, HelpOfOneIsWhatItSaysOfItself) {
-  const std::vector<std::vector<std::string>> commands = {{"serve"},   {"db"},        {"db", "get"},
-                                                          {"devices"}, {"calibrate"}, {"plan"}};
+  const std::vector<std::vector<std::string>> commands = {
+      {"serve"}, {"db"}, {"db", "get"}, {"devices"}, {"calibrate"}, {"plan"}, {"top"}};
   for (std::vector<std::string> words : commands) {
     std::vector<std::string> asked = words;
     asked.insert(asked.begin(), "help");

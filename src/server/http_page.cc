@@ -1,6 +1,12 @@
 #include "server/http_page.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cctype>
+#include <climits>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -14,8 +20,48 @@ namespace {
 constexpr int kTickMs = 1000;
 constexpr size_t kTakeBytesMax = 4096;
 
+bool AreAlike(std::string_view a, std::string_view b) {
+  return std::ranges::equal(a, b, [](char x, char y) {
+    return std::tolower(static_cast<unsigned char>(x)) ==
+           std::tolower(static_cast<unsigned char>(y));
+  });
+}
+
+std::string_view Trimmed(std::string_view text) {
+  constexpr std::string_view kBlank = " \t\r";
+  const size_t begin = text.find_first_not_of(kBlank);
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(kBlank) + 1 - begin);
+}
+
+// The value of a field of the header; nothing: it is not there. Names are as in `head`, in any
+// case.
+std::optional<std::string_view> FieldOf(std::string_view head, std::string_view name) {
+  for (size_t end; (end = head.find('\n')) != head.npos;) {
+    head.remove_prefix(end + 1);
+    const std::string_view line = head.substr(0, head.find('\n'));
+    const size_t colon = line.find(':');
+    if (colon != name.size() || !AreAlike(line.substr(0, colon), name)) continue;
+    return Trimmed(line.substr(colon + 1));
+  }
+  return {};
+}
+
+// Without the port: "[::1]:80" is "::1".
+std::string_view HostOf(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(1, host.find(']') - 1);
+  return host.substr(0, host.find(':'));
+}
+
+bool IsNumber(const std::string& host) {
+  char bytes[sizeof(in6_addr)];
+  return inet_pton(AF_INET, host.c_str(), bytes) == 1 ||
+         inet_pton(AF_INET6, host.c_str(), bytes) == 1;
+}
+
 struct HttpRequest {
   std::string_view method, path;
+  std::optional<std::string_view> host;  // as named
 };
 
 // Nothing: the first line of `head` is no request's.
@@ -28,13 +74,16 @@ std::optional<HttpRequest> RequestOf(std::string_view head) {
   const std::string_view version = line.substr(target_end + 1);
   std::string_view target = line.substr(method_end + 1, target_end - method_end - 1);
   if (!version.starts_with("HTTP/1.") || target.find(' ') != target.npos) return {};
+  std::optional<std::string_view> host = FieldOf(head, "host");
   // Proxies name the server, too.
   if (target.starts_with("http://")) {
     target.remove_prefix(std::string_view("http://").size());
     const size_t path = target.find('/');
+    host = target.substr(0, path);
     target = path == target.npos ? "/" : target.substr(path);
   }
-  return HttpRequest{line.substr(0, method_end), target.substr(0, target.find_first_of("?#"))};
+  return HttpRequest{line.substr(0, method_end), target.substr(0, target.find_first_of("?#")),
+                     host};
 }
 
 // An empty line before the first one may be left over from another request (RFC 9112, 2.2).
@@ -58,23 +107,19 @@ std::optional<size_t> HeadEnd(std::string_view text, size_t from) {
   return {};
 }
 
-std::string HeadOf(std::string_view status, std::string_view type, size_t bytes,
-                   std::string_view more = "") {
-  return fmt::format(
-      "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n\r\n",
-      status, type, bytes, more);
-}
-
-void Refuse(std::string_view status, std::string_view more, net::Connection* connection) {
-  const std::string text = fmt::format("{}\n", status);
-  connection->Append(HeadOf(status, "text/plain; charset=utf-8", text.size(), more) + text);
-}
-
 }  // namespace
 
-Result<std::unique_ptr<HttpPage>> HttpPage::Open(const net::HostPort& where, Content content) {
+HttpPage::HttpPage(Site site)
+    : site_([&site] {
+        char name[HOST_NAME_MAX + 1] = {};
+        site.names.emplace_back("localhost");
+        if (gethostname(name, HOST_NAME_MAX) == 0 && name[0] != 0) site.names.emplace_back(name);
+        return std::move(site);
+      }()) {}
+
+Result<std::unique_ptr<HttpPage>> HttpPage::Open(const net::HostPort& where, Site site) {
   // The constructor is private, so make_unique cannot call it; the unique_ptr frees it.
-  std::unique_ptr<HttpPage> page(new HttpPage(std::move(content)));
+  std::unique_ptr<HttpPage> page(new HttpPage(std::move(site)));
   auto listeners = net::Listener::OpenTcp(where, net::TlsMode::kNone, {});
   if (!listeners) return listeners.error();
   page->listeners_ = std::move(*listeners);
@@ -126,7 +171,7 @@ void HttpPage::OnTick() {
 }
 
 void HttpPage::OnBatch(std::span<net::Connection* const> ready) {
-  std::optional<std::string> made;  // the page, once somebody has asked for it
+  Made made(site_.pages.size());
   for (net::Connection* connection : ready) {
     auto* const client = static_cast<Client*>(connection->state);
     if (client == nullptr) {
@@ -141,24 +186,49 @@ void HttpPage::OnBatch(std::span<net::Connection* const> ready) {
     if (!end || *end > kHeadBytesMax) {
       Refuse("431 Request Header Fields Too Large", "", connection);
     } else {
-      Answer(text.substr(0, *end), &made, connection);
+      Reply(text.substr(0, *end), &made, connection);
     }
     connection->Consume(text.size());
     connection->CloseAfterFlush();
   }
 }
 
-void HttpPage::Answer(std::string_view head, std::optional<std::string>* made,
-                      net::Connection* connection) {
+bool HttpPage::IsMeant(std::string_view host) const {
+  const std::string_view name = HostOf(host);
+  if (std::ranges::any_of(site_.names, [&](const auto& each) { return AreAlike(each, name); }))
+    return true;
+  return IsNumber(std::string(name));
+}
+
+void HttpPage::Reply(std::string_view head, Made* made, net::Connection* connection) {
   const std::optional<HttpRequest> request = RequestOf(head);
   if (!request) return Refuse("400 Bad Request", "", connection);
-  if (request->path != content_.path) return Refuse("404 Not Found", "", connection);
+  if (request->host && !IsMeant(*request->host))
+    return Refuse("403 Forbidden: this server does not go by that name", "", connection);
+  const auto page = std::ranges::find(site_.pages, request->path, &Page::path);
+  if (page == site_.pages.end()) return Refuse("404 Not Found", "", connection);
   const bool is_head = request->method == "HEAD";
   if (!is_head && request->method != "GET")
     return Refuse("405 Method Not Allowed", "Allow: GET, HEAD\r\n", connection);
-  if (!*made) *made = content_.make();
-  connection->Append(HeadOf("200 OK", content_.type, (*made)->size()));
-  if (!is_head) connection->Append(**made);
+  std::optional<Answer>& answer = (*made)[static_cast<size_t>(page - site_.pages.begin())];
+  if (!answer) answer = page->make();
+  Send(*answer, page->type, !is_head, connection);
+}
+
+void HttpPage::Send(const Answer& answer, std::string_view type, bool with_body,
+                    net::Connection* connection) {
+  connection->Append(fmt::format(
+      "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{}Connection: close\r\n\r\n",
+      answer.status, type, answer.body.size(), site_.fields));
+  if (with_body) connection->Append(answer.body);
+}
+
+void HttpPage::Refuse(std::string_view status, std::string_view more, net::Connection* connection) {
+  const std::string text = fmt::format("{}\n", status);
+  connection->Append(
+      fmt::format("HTTP/1.1 {}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                  "Content-Length: {}\r\n{}{}Connection: close\r\n\r\n{}",
+                  status, text.size(), more, site_.fields, text));
 }
 
 }  // namespace weft::server

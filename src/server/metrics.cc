@@ -4,9 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <prometheus/text_serializer.h>
 
-#include "net/address.h"
 #include "server/stats_fields.h"
 
 namespace weft::server {
@@ -151,6 +149,33 @@ void AddBatches(const PipelineTotals& p, std::vector<MetricFamily>* out) {
   out->push_back(std::move(family));
 }
 
+// From 4 µs up, a bound at each power of two. The sum is that of the middles of finer cells.
+void AddLatency(const LatencyTotals& totals, std::vector<MetricFamily>* out) {
+  constexpr int kBitsMin = 12;
+  MetricFamily family = Family("request_latency_seconds",
+                               "From the receipt of a request to the sending of its reply, "
+                               "by class of command.",
+                               MetricType::Histogram);
+  for (size_t i = 0; i < kLatencyClasses; i++) {
+    const auto of = static_cast<LatencyClass>(i);
+    const LatencyCells& cells = totals.Of(of);
+    ClientMetric& metric = family.metric.emplace_back();
+    metric.label = {{"command", std::string(LatencyClassName(of))}};
+    uint64_t count = 0;
+    size_t cell = 0;
+    for (int bits = kBitsMin; bits < kLatencyBits; bits++) {
+      for (const size_t end = LatencyCellOf(uint64_t{1} << bits); cell < end; cell++)
+        count += cells[cell];
+      metric.histogram.bucket.push_back({count, static_cast<double>(uint64_t{1} << bits) / 1e9});
+    }
+    const LatencySummary summary = Summarize(cells);
+    metric.histogram.bucket.push_back({summary.count, std::numeric_limits<double>::infinity()});
+    metric.histogram.sample_count = summary.count;
+    metric.histogram.sample_sum = summary.mean_ns * static_cast<double>(summary.count) / 1e9;
+  }
+  out->push_back(std::move(family));
+}
+
 }  // namespace
 
 std::vector<MetricFamily> MetricFamilies(ServerSnapshot snapshot) {
@@ -170,30 +195,10 @@ std::vector<MetricFamily> MetricFamilies(ServerSnapshot snapshot) {
   }
   AddTasks(snapshot.pipeline, &out);
   AddBatches(snapshot.pipeline, &out);
+  AddCounter("plan_changes_total", "Times that the planner changed the plan.",
+             snapshot.planner ? snapshot.planner->changes : 0, &out);
+  AddLatency(snapshot.latency, &out);
   return out;
-}
-
-Result<std::unique_ptr<MetricsPage>> MetricsPage::Open(const std::string& address, uint16_t port,
-                                                       Source source) {
-  net::HostPort where{address, port};
-  if (address.starts_with('[') && address.ends_with(']'))
-    where.host = address.substr(1, address.size() - 2);
-  HttpPage::Content content;
-  content.path = "/metrics";
-  content.type = "text/plain; version=0.0.4; charset=utf-8";
-  content.make = [source = std::move(source)] {
-    return prometheus::TextSerializer().Serialize(MetricFamilies(source()));
-  };
-  auto page = HttpPage::Open(where, std::move(content));
-  if (!page) {
-    const bool is_v6 = where.host.find(':') != where.host.npos;
-    return Status(page.error().code(),
-                  fmt::format(fmt::runtime(is_v6 ? "metrics page on [{}]:{}: {}"
-                                                 : "metrics page on {}:{}: {}"),
-                              where.host, port, page.error().message()));
-  }
-  // The constructor is private, so make_unique cannot call it; the unique_ptr frees it.
-  return std::unique_ptr<MetricsPage>(new MetricsPage(std::move(*page)));
 }
 
 }  // namespace weft::server

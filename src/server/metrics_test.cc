@@ -1,11 +1,13 @@
-#include "server/metrics.h"
+#include "server/metrics_page.h"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <deque>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -13,10 +15,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "server/live_page.h"
+#include "server/metrics.h"
+
 namespace weft::server {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // A client of the page; gone with this object.
@@ -114,8 +120,50 @@ ServerSnapshot FewFigures() {
   return s;
 }
 
+class Subject final : public MetricsPage::Subject {
+ public:
+  using Make = std::function<ServerSnapshot()>;
+  explicit Subject(Make make) : make_(std::move(make)) {}
+  std::optional<ServerSnapshot> Snapshot() override {
+    if (!there) return {};
+    return make_();
+  }
+  bool IsReady() override { return ready; }
+
+  std::atomic<bool> there{true}, ready{true};
+
+ private:
+  const Make make_;
+};
+
+// A page about what a function makes.
+class OpenPage {
+ public:
+  explicit OpenPage(Subject::Make make = FewFigures, const std::string& address = "127.0.0.1",
+                    uint16_t port = 0)
+      : subject(std::move(make)), page(MetricsPage::Open(With(address, port), &subject)) {}
+
+  bool has_value() const { return page.has_value(); }
+  const Status& error() const { return page.error(); }
+  MetricsPage* operator->() { return page->get(); }
+  OpenPage& operator*() { return *this; }
+
+  Subject subject;
+
+ private:
+  static ServerOptions With(const std::string& address, uint16_t port) {
+    ServerOptions options;
+    options.metrics_address = address;
+    options.metrics_port = port;
+    options.metrics_hosts = {"cache.example"};
+    return options;
+  }
+
+  Result<std::unique_ptr<MetricsPage>> page;
+};
+
 TEST(MetricsPage, AScrapeTellsTheSnapshot) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
+  OpenPage page;
   ASSERT_TRUE(page.has_value()) << page.error().ToString();
   ASSERT_NE((*page)->port(), 0);
   const std::string reply = Scrape((*page)->port());
@@ -133,7 +181,7 @@ TEST(MetricsPage, AScrapeTellsTheSnapshot) {
 }
 
 TEST(MetricsPage, BatchSizesAreAHistogram) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
+  OpenPage page;
   ASSERT_TRUE(page.has_value());
   Page read = ReadPage(Scrape((*page)->port()));
   EXPECT_EQ(read.types["weft_batch_queries"], "histogram");
@@ -159,7 +207,7 @@ TEST(MetricsPage, EveryFamilyIsExplainedAndNamedOnce) {
 
 TEST(MetricsPage, EachScrapeAsksAnew) {
   int asked = 0;
-  auto page = MetricsPage::Open("127.0.0.1", 0, [&asked] {
+  OpenPage page([&asked] {
     ServerSnapshot s;
     s.cache.items = static_cast<uint64_t>(++asked);
     return s;
@@ -170,14 +218,14 @@ TEST(MetricsPage, EachScrapeAsksAnew) {
 }
 
 std::string Refusal(const std::string& address, uint16_t port) {
-  auto page = MetricsPage::Open(address, port, FewFigures);
+  OpenPage page(FewFigures, address, port);
   return page.has_value() ? "none" : std::string(page.error().message());
 }
 
 TEST(MetricsPage, AnAddressInUseIsAnError) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
+  OpenPage page;
   ASSERT_TRUE(page.has_value());
-  auto second = MetricsPage::Open("127.0.0.1", (*page)->port(), FewFigures);
+  OpenPage second(FewFigures, "127.0.0.1", (*page)->port());
   ASSERT_FALSE(second.has_value());
   EXPECT_EQ(second.error().code(), Code::kIoError);
   const std::string message(second.error().message());
@@ -195,7 +243,7 @@ TEST(MetricsPage, WhatIsNoAddressHereIsAnErrorThatSaysWhy) {
 }
 
 TEST(MetricsPage, SilentClientsHoldUpNoScrape) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
+  OpenPage page;
   ASSERT_TRUE(page.has_value());
   const uint16_t port = (*page)->port();
   std::deque<Client> silent;
@@ -213,7 +261,7 @@ TEST(MetricsPage, ClientsThatReadNothingHoldUpNoScrape) {
     s.net_kind = std::string(8 << 20, 'k');  // more than sockets hold
     return s;
   };
-  auto page = MetricsPage::Open("127.0.0.1", 0, large);
+  OpenPage page(large);
   ASSERT_TRUE(page.has_value());
   Client slow((*page)->port());
   ASSERT_TRUE(slow.Send("GET /metrics HTTP/1.1\r\n\r\n"));
@@ -224,7 +272,7 @@ TEST(MetricsPage, ClientsThatReadNothingHoldUpNoScrape) {
 }
 
 TEST(MetricsPage, TheOldestGoWhereThereAreTooMany) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
+  OpenPage page;
   ASSERT_TRUE(page.has_value());
   std::deque<Client> silent;
   for (size_t i = 0; i < 2 * HttpPage::kClientsMax; i++) silent.emplace_back((*page)->port());
@@ -234,11 +282,11 @@ TEST(MetricsPage, TheOldestGoWhereThereAreTooMany) {
 }
 
 TEST(MetricsPage, AnswersWhatIsNoRequestOfIt) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
+  OpenPage page;
   ASSERT_TRUE(page.has_value());
   const uint16_t port = (*page)->port();
   EXPECT_THAT(AskOverTcp(port, "GET /other HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 404"));
-  EXPECT_THAT(AskOverTcp(port, "GET / HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 404"));
+  EXPECT_THAT(AskOverTcp(port, "GET /metrics/ HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 404"));
   EXPECT_THAT(AskOverTcp(port, "POST /metrics HTTP/1.1\r\nContent-Length: 3\r\n\r\nabc"),
               StartsWith("HTTP/1.1 405"));
   for (const char* no_request :
@@ -249,7 +297,7 @@ TEST(MetricsPage, AnswersWhatIsNoRequestOfIt) {
                                    std::string(HttpPage::kHeadBytesMax, 'a') + "\r\n\r\n"),
               StartsWith("HTTP/1.1 431"));
   for (const char* request :
-       {"GET /metrics?a=b HTTP/1.1\r\n\r\n", "GET http://me:1/metrics HTTP/1.1\n\n",
+       {"GET /metrics?a=b HTTP/1.1\r\n\r\n", "GET http://localhost:1/metrics HTTP/1.1\n\n",
         "\r\nGET /metrics HTTP/1.1\r\n\r\n", "\nGET /metrics HTTP/1.1\n\n"})
     EXPECT_THAT(AskOverTcp(port, request), StartsWith("HTTP/1.1 200")) << request;
   const std::string head = AskOverTcp(port, "HEAD /metrics HTTP/1.1\r\n\r\n");
@@ -259,12 +307,82 @@ TEST(MetricsPage, AnswersWhatIsNoRequestOfIt) {
 
 // As slow clients send it.
 TEST(MetricsPage, ARequestMayComeByteByByte) {
-  auto page = MetricsPage::Open("127.0.0.1", 0, FewFigures);
+  OpenPage page;
   ASSERT_TRUE(page.has_value());
   Client client((*page)->port());
-  for (const char byte : std::string_view("\r\nGET /metrics HTTP/1.1\r\nHost: me\r\n\r\n"))
+  for (const char byte : std::string_view("\r\nGET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n"))
     ASSERT_TRUE(client.Send({&byte, 1}));
   EXPECT_THAT(client.Reply(), StartsWith("HTTP/1.1 200"));
+}
+
+TEST(MetricsPage, IsOnlyForThoseWhoMeanIt) {
+  OpenPage page;
+  ASSERT_TRUE(page.has_value());
+  const auto asked_as = [&](const std::string& host) {
+    return AskOverTcp(page->port(), "GET /live.json HTTP/1.1\r\nhOsT: " + host + " \r\n\r\n");
+  };
+  for (const char* host : {"localhost", "LOCALHOST:9150", "127.0.0.1", "10.1.2.3:80", "[::1]:9150",
+                           "cache.example", "Cache.Example:9150"})
+    EXPECT_THAT(asked_as(host), StartsWith("HTTP/1.1 200")) << host;
+  for (const char* host : {"evil.example", "localhost.evil.example", "127.0.0.1.evil.example",
+                           "evil.example:9150", "[evil]", "[", "1.2.3", ""})
+    EXPECT_THAT(asked_as(host), StartsWith("HTTP/1.1 403")) << host;
+  EXPECT_THAT(AskOverTcp(page->port(), "GET http://evil.example/metrics HTTP/1.1\r\n\r\n"),
+              StartsWith("HTTP/1.1 403"));
+}
+
+TEST(MetricsPage, TellsWhetherTheServerLivesAndServes) {
+  OpenPage page;
+  ASSERT_TRUE(page.has_value());
+  const auto status = [&](const std::string& path) {
+    return AskOverTcp(page->port(), "GET " + path + " HTTP/1.1\r\n\r\n").substr(0, 12);
+  };
+  for (const char* path : {"/healthz", "/readyz", "/metrics", "/live.json", "/"})
+    EXPECT_EQ(status(path), "HTTP/1.1 200") << path;
+  page.subject.ready = false;
+  EXPECT_EQ(status("/readyz"), "HTTP/1.1 503");
+  EXPECT_EQ(status("/healthz"), "HTTP/1.1 200");
+  EXPECT_EQ(status("/metrics"), "HTTP/1.1 200");
+  page.subject.there = false;
+  EXPECT_EQ(status("/metrics"), "HTTP/1.1 503");
+  EXPECT_EQ(status("/live.json"), "HTTP/1.1 503");
+  EXPECT_EQ(status("/healthz"), "HTTP/1.1 200");
+}
+
+TEST(MetricsPage, ThePageIsSmallAndAsksNobodyElse) {
+  EXPECT_LT(kLivePage.size(), size_t{40} << 10);
+  EXPECT_EQ(kLivePage.find("http:"), kLivePage.npos);
+  EXPECT_EQ(kLivePage.find("https:"), kLivePage.npos);
+  EXPECT_EQ(kLivePage.find(" style="), kLivePage.npos) << "the policy forbids it";
+  OpenPage page;
+  ASSERT_TRUE(page.has_value());
+  const std::string reply = AskOverTcp(page->port(), "GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(reply.ends_with(kLivePage));
+  EXPECT_THAT(reply, HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'sha256-"));
+  EXPECT_THAT(reply, Not(HasSubstr("unsafe-inline")));
+  EXPECT_THAT(reply, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
+}
+
+TEST(MetricsPage, LatencyIsAHistogramAClass) {
+  OpenPage page([] {
+    ServerSnapshot s;
+    s.latency.Of(LatencyClass::kGet)[LatencyCellOf(5000)] = 3;
+    s.latency.Of(LatencyClass::kGet)[LatencyCellOf(70'000)] = 1;
+    s.latency.Of(LatencyClass::kSet)[LatencyCellOf(1)] = 2;
+    return s;
+  });
+  ASSERT_TRUE(page.has_value());
+  Page read = ReadPage(Scrape(page->port()));
+  const auto bucket = [&](const std::string& le) {
+    return read.samples["weft_request_latency_seconds_bucket{command=\"get\",le=\"" + le + "\"}"];
+  };
+  EXPECT_EQ(read.types["weft_request_latency_seconds"], "histogram");
+  EXPECT_EQ(bucket("4.096e-06"), 0);
+  EXPECT_EQ(bucket("6.5536e-05"), 3);
+  EXPECT_EQ(bucket("0.000131072"), 4);
+  EXPECT_EQ(bucket("+Inf"), 4);
+  EXPECT_EQ(read.samples["weft_request_latency_seconds_count{command=\"set\"}"], 2);
+  EXPECT_NEAR(read.samples["weft_request_latency_seconds_sum{command=\"get\"}"], 85e-6, 3e-6);
 }
 
 }  // namespace

@@ -135,6 +135,8 @@ struct ServerOptions {
   // The metrics page.
   int32_t metrics_port = -1;  // -1: none, 0: the system picks
   std::string metrics_address = "127.0.0.1";
+  std::vector<std::string> metrics_hosts;  // names by which clients may ask for it
+  bool metrics_memcached = false;          // it also has memcached_exporter's families
 
   UnusedSettings unused;
 };

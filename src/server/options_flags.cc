@@ -413,6 +413,19 @@ constexpr Flag kTable[] = {
        d.options->metrics_address = v;
        return v.empty() ? BadUsage("--metrics-address needs an address") : Status();
      }},
+    {kOwn, "--metrics-host", "NAME",
+     "a name by which clients may ask for the metrics port, besides localhost, this machine's and "
+     "numbers; may be repeated",
+     [](Draft& d, std::string_view v) {
+       d.options->metrics_hosts.emplace_back(v);
+       return v.empty() ? BadUsage("--metrics-host needs a name") : Status();
+     }},
+    {kOwn, "--metrics-memcached", nullptr,
+     "add the series of Prometheus' memcached_exporter to the metrics page",
+     [](Draft& d, std::string_view) {
+       d.options->metrics_memcached = true;
+       return Status();
+     }},
 
     {kAccepted, "-U,--udp-port", "NUM", "there is no UDP; any port except 0 gives a warning",
      TakeUdpPort},

@@ -11,8 +11,9 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include "base/mutex.h"
 #include "server/log.h"
-#include "server/metrics.h"
+#include "server/metrics_page.h"
 #include "server/new_file.h"
 #include "server/notify.h"
 #include "server/options.h"
@@ -57,10 +58,50 @@ void SayWhatWasGiven(const ParsedOptions& parsed) {
     spdlog::warn("running as root; -u USER drops the rights that the server does not need");
 }
 
-Result<std::unique_ptr<MetricsPage>> OpenMetrics(const ServerOptions& options, Server* server) {
+// What the metrics page tells of: a server, while there is one. Before, it says that there is none,
+// so that whoever watches a long start sees that it goes on.
+class Watched final : public MetricsPage::Subject {
+ public:
+  // Null: there is none any more, and nobody looks at it when this returns.
+  void Set(const Server* server) WEFT_EXCLUDES(mutex_) {
+    base::MutexLock lock(&mutex_);
+    server_ = server;
+  }
+  std::optional<ServerSnapshot> Snapshot() override WEFT_EXCLUDES(mutex_) {
+    base::MutexLock lock(&mutex_);
+    if (server_ == nullptr) return {};
+    return server_->Snapshot({.latency = true});
+  }
+  bool IsReady() override WEFT_EXCLUDES(mutex_) {
+    base::MutexLock lock(&mutex_);
+    return server_ != nullptr && server_->IsServing();
+  }
+
+ private:
+  base::Mutex mutex_;
+  const Server* server_ WEFT_GUARDED_BY(mutex_) = nullptr;
+};
+
+// Shows a server to whoever asks; then it is destroyed before what it shows.
+class Showing {
+ public:
+  Showing(Watched* watched, const Server* server) : watched_(watched) { watched_->Set(server); }
+  ~Showing() { watched_->Set(nullptr); }
+  Showing(const Showing&) = delete;
+  Showing& operator=(const Showing&) = delete;
+
+ private:
+  Watched* const watched_;
+};
+
+Result<std::unique_ptr<MetricsPage>> OpenMetrics(const ServerOptions& options, Watched* watched) {
   if (options.metrics_port < 0) return std::unique_ptr<MetricsPage>();
-  return MetricsPage::Open(options.metrics_address, static_cast<uint16_t>(options.metrics_port),
-                           [server] { return server->Snapshot(false); });
+  auto page = MetricsPage::Open(options, watched);
+  if (!page)
+    return About(fmt::format("--metrics-address {} --metrics-port {}", options.metrics_address,
+                             options.metrics_port),
+                 page.error());
+  return page;
 }
 
 void SayStarted(const ServerOptions& options, const Server& server, const MetricsPage* metrics) {
@@ -84,18 +125,17 @@ void SayPorts(const ServerOptions& options, const Server& server) {
 // Serves until it is told to stop.
 Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> daemon) {
   const ServerOptions& options = parsed.server;
+  Watched watched;
+  auto metrics = OpenMetrics(options, &watched);
+  if (!metrics) return metrics.error();
   auto server = Server::Create(options);
   if (!server) return server.error();
+  const Showing showing(&watched, server->get());
   const StopSignals signals(server->get());
   if (options.lock_memory) {
     const Status locked = LockMemory();
     if (!locked.ok()) spdlog::warn("{}", locked.message());
   }
-  auto metrics = OpenMetrics(options, server->get());
-  if (!metrics)
-    return About(fmt::format("--metrics-address {} --metrics-port {}", options.metrics_address,
-                             options.metrics_port),
-                 metrics.error());
   std::unique_ptr<PidFile> pid_file;
   if (!options.pid_path.empty()) {
     auto written = PidFile::Write(options.pid_path);

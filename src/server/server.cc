@@ -273,7 +273,9 @@ void Server::RunLoop(size_t number) {
 
 Status Server::Run() {
   if (calibrator_ != nullptr) calibrator_->Start();
+  serves_ = true;
   RunLoop(0);
+  serves_ = false;
   if (calibrator_ != nullptr) calibrator_->Stop();
   Join();
   for (const Status& status : results_)
@@ -287,6 +289,7 @@ void Server::Join() {
 }
 
 void Server::Stop() {
+  serves_ = false;
   NotifyStopping();
   watch_.Close();
   for (const auto& loop : loops_) loop->Stop(kGraceMs);
@@ -353,6 +356,7 @@ bool Server::Admits(std::string_view user, std::string_view password) const {
 }
 
 void Server::Shutdown(bool graceful) {
+  serves_ = false;
   NotifyStopping();
   watch_.Close();
   for (const auto& loop : loops_) loop->Stop(graceful ? kGraceMs : 0);
@@ -370,7 +374,8 @@ std::vector<net::SocketAddress> Server::Addresses() const {
 }
 
 std::string Server::Stats(std::string_view arguments) {
-  const ServerSnapshot now = Snapshot(StatsNeedsConnections(arguments));
+  const ServerSnapshot now =
+      Snapshot({StatsNeedsConnections(arguments), StatsNeedsLatency(arguments)});
   switch (StatsActionOf(arguments)) {
     case StatsAction::kReset:
       baseline_.Reset(now);
@@ -389,7 +394,7 @@ std::string Server::Stats(std::string_view arguments) {
   return StatsText(arguments, baseline_.Since(now), options_);
 }
 
-ServerSnapshot Server::Snapshot(bool with_connections) const {
+ServerSnapshot Server::Snapshot(Parts parts) const {
   ServerSnapshot snapshot;
   snapshot.FillProcess();
   snapshot.uptime_s = snapshot.now_s - started_s_;
@@ -403,6 +408,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
     snapshot.Add(worker->counters());
     snapshot.Add(worker->times());
     snapshot.conn_yields += worker->yields().value();
+    if (parts.latency) worker->latency().AddTo(&snapshot.latency);
     if (worker->runner_counters() != nullptr) snapshot.Add(*worker->runner_counters());
   }
   for (const auto& loop : loops_) snapshot.Add(loop->Stats());
@@ -411,6 +417,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   if (planner_ != nullptr) {
     snapshot.planner = planner_->Stats();
     snapshot.calibration = calibrator_ != nullptr ? calibrator_->State() : calibrated_;
+    snapshot.AddChanges(snapshot.planner->last_changes, base::NowNs());
     if (devices_->guards().front()->usable())
       snapshot.plan = snapshot.planner->decision.candidate.plan.ToText();
   }
@@ -424,7 +431,7 @@ ServerSnapshot Server::Snapshot(bool with_connections) const {
   snapshot.index_bytes = store_->index_bytes();
   snapshot.index_growing = store_->index_growing();
   snapshot.watch = watch_.Count();
-  if (!with_connections) return snapshot;
+  if (!parts.connections) return snapshot;
   snapshot.watching = watch_.Connections();
   for (const Door& door : doors_) {
     const net::Listener& listener = *door.listener;

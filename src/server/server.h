@@ -45,6 +45,9 @@ class Server final : private Front {
   // Whether there are such files.
   bool CanReload() const { return gate() != protocol::Gate::kOpen || tls_ != nullptr; }
 
+  // Between the beginning of Run and Stop, or a client's shutdown.
+  bool IsServing() const { return serves_.load(); }
+
   // Every address it listens on, ports resolved: "127.0.0.1:11211".
   std::vector<net::SocketAddress> Addresses() const;
   // To the log: devices, how plans are chosen, and warnings. Call it once nothing prevents serving.
@@ -52,7 +55,12 @@ class Server final : private Front {
   // "epoll" or "io_uring".
   std::string_view net_kind() const { return loops_.front()->kind(); }
 
-  ServerSnapshot Snapshot(bool with_connections) const;
+  // What costs more than the rest, and seldom is needed.
+  struct Parts {
+    bool connections = false;
+    bool latency = false;
+  };
+  ServerSnapshot Snapshot(Parts parts) const;
 
  private:
   static constexpr uint64_t kGraceMs = 5000;
@@ -121,6 +129,7 @@ class Server final : private Front {
   std::shared_ptr<const PasswordFile> passwords_ WEFT_GUARDED_BY(passwords_mutex_);
   std::atomic<bool> reload_asked_{false};
   std::atomic<bool> dumps_{false};
+  std::atomic<bool> serves_{false};
   std::atomic<int> verbosity_;
   std::atomic<bool> detail_enabled_;
 };

@@ -48,6 +48,12 @@ std::string DetailText(std::string_view arguments, const ServerOptions& options)
   return std::string(kDetailUsage);
 }
 
+std::string LatencyText(std::string_view arguments, const ServerSnapshot& snapshot) {
+  const std::string_view what = NextWord(&arguments);
+  if (what.empty() || what == "cells") return LatencyStats(snapshot, !what.empty());
+  return "CLIENT_ERROR usage: stats latency [cells]\r\n";
+}
+
 }  // namespace
 
 StatsAction StatsActionOf(std::string_view arguments) {
@@ -71,6 +77,11 @@ bool WantsSizes(std::string_view arguments) { return NextWord(&arguments) == "si
 
 bool StatsNeedsConnections(std::string_view arguments) { return NextWord(&arguments) == "conns"; }
 
+bool StatsNeedsLatency(std::string_view arguments) {
+  const std::string_view report = NextWord(&arguments);
+  return report == "latency" || report == "reset";
+}
+
 std::string StatsText(std::string_view arguments, const ServerSnapshot& snapshot,
                       const ServerOptions& options) {
   const std::string_view report = NextWord(&arguments);
@@ -80,6 +91,7 @@ std::string StatsText(std::string_view arguments, const ServerSnapshot& snapshot
   if (report == "slabs") return SlabsStats(snapshot);
   if (report == "conns") return ConnsStats(snapshot);
   if (report == "pipeline") return PipelineStats(snapshot);
+  if (report == "latency") return LatencyText(arguments, snapshot);
   if (report == "data") return DataStats(snapshot, options);
   if (report == "reset") return "RESET\r\n";
   if (report == "detail") return DetailText(arguments, options);

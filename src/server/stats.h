@@ -24,6 +24,7 @@
 #include "pipeline/task_times.h"
 #include "planner/planner.h"
 #include "protocol/counters.h"
+#include "server/latency.h"
 #include "server/options.h"
 #include "server/watch_hub.h"
 #include "tier/disk_tier.h"
@@ -89,6 +90,13 @@ struct DeviceInfo {
   std::string last_failure;
 };
 
+// A plan that took the place of another.
+struct PlanChangeInfo {
+  double age_s = 0;
+  std::string from, to;
+  std::string why;
+};
+
 struct ListenerInfo {
   int fd = -1;
   net::Transport transport = net::Transport::kTcp;
@@ -120,7 +128,8 @@ struct ServerSnapshot {
   PipelineTotals pipeline;
   std::string plan;
   std::optional<planner::PlannerStats> planner;  // where it chooses the plan
-  std::string calibration;  // of that: when it was measured, or how far that is
+  std::string calibration;                   // of that: when it was measured, or how far that is
+  std::vector<PlanChangeInfo> plan_changes;  // the last ones, the oldest first
   DeviceStageTotals device_stages;
   std::vector<DeviceInfo> devices;
 
@@ -132,6 +141,8 @@ struct ServerSnapshot {
   bool index_growing = false;
 
   WatchHub::Counts watch;
+  // Only for `stats latency`, the metrics page and the like (StatsNeedsLatency).
+  LatencyTotals latency;
 
   // Only for `stats conns` (StatsNeedsConnections): empty otherwise.
   std::vector<ListenerInfo> listeners;  // by listener_index
@@ -145,6 +156,9 @@ struct ServerSnapshot {
   void Add(const pipeline::RunnerCounters& counters);
   void Add(const processor::Guard& device);
   void Add(const net::LoopStats& loop);
+
+  // `now_ns`: on the planner's clock.
+  void AddChanges(const std::vector<planner::PlanChange>& changes, uint64_t now_ns);
 
   // Evictions of items that had been read.
   uint64_t evicted_read() const;
@@ -169,6 +183,9 @@ bool WantsSizes(std::string_view arguments);
 
 // Whether the report wants ServerSnapshot::listeners and connections, which cost a lock each loop.
 bool StatsNeedsConnections(std::string_view arguments);
+
+// Whether it wants ServerSnapshot::latency, which takes microseconds a worker to sum up.
+bool StatsNeedsLatency(std::string_view arguments);
 
 // The whole reply: "STAT name value\r\n" lines and "END\r\n", or what memcached says instead.
 // `snapshot` is as StatsBaseline::Since gave it.

@@ -51,6 +51,15 @@ void AddDevices(const ServerSnapshot& s, StatsWriter* out) {
 
 std::string_view YesOrNo(bool value) { return value ? "yes" : "no"; }
 
+// The newest has the number of all changes so far.
+void AddChanges(const ServerSnapshot& s, StatsWriter* out) {
+  uint64_t number = s.planner->changes - s.plan_changes.size();
+  for (const PlanChangeInfo& change : s.plan_changes)
+    out->Line(fmt::format("plan:change:{}", ++number),
+              fmt::format("{:.1f} s ago, from {} to {}: {}", change.age_s, change.from, change.to,
+                          change.why));
+}
+
 void AddProfile(const planner::Profile& profile, StatsWriter* out) {
   out->Line("profile:get_share", fmt::format("{:.3f}", profile.get_share));
   out->Line("profile:store_share", fmt::format("{:.3f}", profile.store_share()));
@@ -88,6 +97,7 @@ std::string PipelineStats(const ServerSnapshot& s) {
   if (s.planner) {
     out.Line("plan:calibration", s.calibration);
     AddPlanner(*s.planner, &out);
+    AddChanges(s, &out);
   }
   AddDevices(s, &out);
   const uint64_t busy_ns = std::accumulate(p.time_ns.begin(), p.time_ns.end(), uint64_t{0});

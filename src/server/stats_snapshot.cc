@@ -86,6 +86,12 @@ void ServerSnapshot::Add(const net::LoopStats& loop) {
     net.*field += loop.*field;
 }
 
+void ServerSnapshot::AddChanges(const std::vector<planner::PlanChange>& changes, uint64_t now_ns) {
+  for (const planner::PlanChange& change : changes)
+    plan_changes.push_back({static_cast<double>(now_ns - std::min(change.at_ns, now_ns)) / 1e9,
+                            change.from.plan.ToText(), change.to.plan.ToText(), change.why});
+}
+
 uint64_t ServerSnapshot::evicted_read() const {
   const uint64_t unread = std::min(sessions.evicted_unread, sessions.evictions);
   return sessions.evictions - unread;
@@ -122,6 +128,7 @@ ServerSnapshot StatsBaseline::Since(ServerSnapshot now) const {
   Subtract(base.cache.carried, &now.cache.carried);
   SubtractAll(base.pipeline.time_ns, &now.pipeline.time_ns);
   SubtractAll(base.pipeline.queries, &now.pipeline.queries);
+  now.latency.Subtract(base_.latency);
   Subtract(base.pipeline.batches, &now.pipeline.batches);
   SubtractAll(base.pipeline.batch_sizes, &now.pipeline.batch_sizes);
   for (uint64_t DeviceStageTotals::*field :

@@ -427,5 +427,44 @@ TEST(StatsBaseline, ACounterSeenEarlierDoesNotGoBelowZero) {
   EXPECT_EQ(baseline.Since(s).commands.cmd_get, 0u);
 }
 
+TEST(Stats, ThePipelineTellsTheLastChangesOfThePlan) {
+  ServerSnapshot s = Example();
+  s.planner.emplace();
+  s.planner->changes = 40;
+  const auto plan = [](std::string_view text) {
+    return planner::Candidate{.plan = std::move(pipeline::Plan::Parse(text).value())};
+  };
+  const char* const one = "[RV PP MM IN.search IN.insert IN.delete KC RD WR SD]cpu";
+  const char* const two =
+      "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu";
+  s.AddChanges({{.at_ns = 1'000'000'000, .from = plan(one), .to = plan(two), .why = "more gets"},
+                {.at_ns = 3'000'000'000, .from = plan(two), .to = plan(one), .why = "fewer gets"}},
+               13'500'000'000);
+  const std::string text = StatsText("pipeline", s, {});
+  EXPECT_THAT(text, HasSubstr("STAT plan:change:39 12.5 s ago, from [RV PP MM IN.search"));
+  EXPECT_THAT(text, HasSubstr("]cpu: fewer gets\r\n"));
+  EXPECT_THAT(text, HasSubstr("STAT plan:change:40 10.5 s ago, from [RV PP MM]cpu"));
+  EXPECT_EQ(s.plan_changes.size(), 2u);
+}
+
+TEST(Stats, LatencyIsASummaryAClassOrItsCells) {
+  ServerSnapshot s = Example();
+  s.latency.Of(LatencyClass::kGet)[LatencyCellOf(20'000)] = 99;
+  s.latency.Of(LatencyClass::kSet)[LatencyCellOf(1'000'000)] = 1;
+  const std::string summary = StatsText("latency", s, {});
+  EXPECT_THAT(summary, HasSubstr("STAT all:requests 100\r\n"));
+  EXPECT_THAT(summary, HasSubstr("STAT get:requests 99\r\n"));
+  EXPECT_THAT(summary, HasSubstr("STAT get:p999_us 20.0\r\n"));
+  EXPECT_THAT(summary, HasSubstr("STAT delete:max_us 0.0\r\n"));
+  const std::string cells = StatsText("latency cells", s, {});
+  EXPECT_THAT(cells, HasSubstr("STAT all:ns:19456-20479 99\r\n"));
+  EXPECT_THAT(cells, HasSubstr("STAT set:ns:983040-1015807 1\r\n"));
+  EXPECT_EQ(StatsText("latency x", s, {}), "CLIENT_ERROR usage: stats latency [cells]\r\n");
+  StatsBaseline baseline;
+  baseline.Reset(s);
+  s.latency.Of(LatencyClass::kGet)[0] = 1;
+  EXPECT_THAT(StatsText("latency", baseline.Since(s), {}), HasSubstr("STAT all:requests 1\r\n"));
+}
+
 }  // namespace
 }  // namespace weft::server

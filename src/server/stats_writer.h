@@ -41,5 +41,7 @@ std::string SlabsStats(const ServerSnapshot& snapshot);
 std::string ConnsStats(const ServerSnapshot& snapshot);
 std::string DataStats(const ServerSnapshot& snapshot, const ServerOptions& options);
 std::string PipelineStats(const ServerSnapshot& snapshot);
+// `as_cells`: what was counted, instead of a summary.
+std::string LatencyStats(const ServerSnapshot& snapshot, bool as_cells);
 
 }  // namespace weft::server

@@ -136,19 +136,22 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
 
 void Worker::BeginTurn() {
   turn_begins_ = false;
-  const uint64_t now_ns = base::NowNs();
+  const uint64_t now_ns = latency_.BeginTurn();
   heavy_.BeginTurn(now_ns);
   rewrites_.BeginTurn(now_ns);
 }
 
 // It has taken its share of the turn: others are received from, and sent to, before it goes on.
 void Worker::Yield(net::Connection* connection) {
+  PeerOf(*connection).since = latency_.began_ticks();
   connection->HasMore();
   yields_.Add(1);
 }
 
-// New requests come before what devices are at, so a set at a time. A turn of the loop begins so.
+// New requests come before what devices are at, so a set at a time. A turn of the loop begins so,
+// after the replies of the last one have been sent.
 bool Worker::OnSpareTime() {
+  latency_.EndTurn();
   turn_begins_ = true;
   return runner_ != nullptr && runner_->Help();
 }
@@ -228,6 +231,7 @@ void Worker::Settle(Source* source) {
   }
   DropAnswers(&peer);
   peer.vain_rounds = 0;
+  peer.since = 0;
   size_t done_bytes = source->entering.parsed_bytes;
   if (source->entering.exhausted == protocol::Exhausted::kBatchFull && !work_->entered.empty() &&
       !work_->entered.back().whole) {
@@ -263,9 +267,10 @@ void Worker::Stop(Source* source) {
   net::Connection& connection = *source->connection;
   Peer& peer = PeerOf(connection);
   peer.stopped = true;
+  const uint64_t since = std::exchange(peer.since, 0);
   connection.Consume(protocol::ComeBack(work_->entered, *source->stopped, source->keys_done,
                                         connection.readable(), &peer));
-  if (turn_ != nullptr && turn_->waiting(source->number)) return WaitForDisk(source);
+  if (turn_ != nullptr && turn_->waiting(source->number)) return WaitForDisk(source, since);
   if (source->gives_way && KeepAnswers(connection)) return connection.HasMore();
   // A client that does not read may be away for long: what it would be told is read again then.
   DropAnswers(&peer);
@@ -291,12 +296,13 @@ void Worker::DropAnswers(Peer* peer) {
   kept_bytes_ -= std::exchange(peer->kept_bytes, 0);
 }
 
-void Worker::WaitForDisk(Source* source) {
+void Worker::WaitForDisk(Source* source, uint64_t since) {
   net::Connection& connection = *source->connection;
   Peer& peer = PeerOf(connection);
   const bool went_on = source->stopped->begin != 0 || source->keys_done != 0;
   peer.vain_rounds = went_on || peer.answers == nullptr ? 0 : peer.vain_rounds + 1;
   DropAnswers(&peer);
+  peer.since = since != 0 ? since : latency_.began_ticks();
   held_.emplace(connection.id(), &connection);
   connection.Hold();
   disk_.pool->Ask(connection.id(), turn_->TakeLookup(source->number), &mailbox_,
@@ -350,6 +356,7 @@ uint32_t Worker::WriteGets(const pipeline::Batch& batch, uint32_t begin, uint32_
   counters_.cmd_get.Add(i - begin);
   counters_.get_hits.Add(hits);
   counters_.get_misses.Add(i - begin - hits);
+  latency_.Note(LatencyClass::kGet, i - begin, PeerOf(*source.connection).since);
   return i;
 }
 
@@ -365,6 +372,7 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   const bool last_of_batch = i + 1 == batch.size() || batch.tag(i + 1) != batch.tag(i);
   source.keys_done = last_of_batch ? 0 : source.keys_done + 1;
   if (batch.kind(i) == pipeline::QueryKind::kOther) {
+    latency_.Note(LatencyClass::kOther, 1, PeerOf(*source.connection).since);
     net::Connection& out = *source.connection;
     char* const start = out.Reserve(other_text_.size());
     if (start != nullptr)
@@ -375,6 +383,7 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
     protocol::WriteQuery(request, batch.key(i), last_of_batch && entered.whole, entered.failure,
                          reply, *source.connection);
     protocol::CountReply(request, reply, &counters_);
+    latency_.Note(LatencyClassOf(request.command.verb), 1, PeerOf(*source.connection).since);
     if (front_->CountsByPrefix()) prefixes_.Note(request, batch.key(i), reply);
     if (work_->is_watched) NoteWatched(batch, i, request, reply, session);
   }

@@ -30,6 +30,7 @@
 #include "planner/planner.h"
 #include "protocol/batch_io.h"
 #include "server/key_dump.h"
+#include "server/latency.h"
 #include "server/prefix_counts.h"
 #include "server/turn_tickets.h"
 #include "server/watch_hub.h"
@@ -116,6 +117,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   const pipeline::TaskTimes& times() const { return times_; }
   // Of commands, while the front has them counted.
   PrefixCounts& prefixes() { return prefixes_; }
+  const TurnLatency& latency() const { return latency_; }
   // Times a connection had to let others go first.
   const base::Counter& yields() const { return yields_; }
   // Null where no plan can have a device.
@@ -153,6 +155,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
     bool closing = false;     // nothing more is written to it
     bool stopped = false;     // in this turn: the rest of its input comes later
     size_t kept_bytes = 0;    // of `answers`, kept beyond a turn
+    uint64_t since = 0;       // ticks of an earlier turn that brought its input; 0: none did
     TurnTickets::Mark heavy;
     TurnTickets::Mark rewrites;
   };
@@ -196,6 +199,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   struct Work {
     pipeline::Batch* batch = nullptr;
     pipeline::BatchRun* run = nullptr;  // null: of the one-stage plan alone
+    uint64_t since = 0;                 // ticks of the turn that it was sent off in
     protocol::Entries entered;
     std::vector<Source> sources;
     std::vector<char> scratch;
@@ -228,7 +232,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void BeginTurn();
   bool KeepAnswers(net::Connection& connection);
   void DropAnswers(Peer* peer);
-  void WaitForDisk(Source* source);
+  void WaitForDisk(Source* source, uint64_t since);
   void FlushIfDue();
   void FlushAll(const protocol::Request& request, cache::Session& session);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
@@ -293,6 +297,7 @@ class Worker final : public net::Handler, private pipeline::Sink {
   protocol::CommandCounters counters_;
   base::Counter yields_;
   PrefixCounts prefixes_;
+  TurnLatency latency_;
   std::unique_ptr<pipeline::DiskTurn> turn_;  // null without a durable tier
   pipeline::CpuStage stage_;
   uint32_t device_batch_min_;

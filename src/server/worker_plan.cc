@@ -88,6 +88,7 @@ bool Worker::SendOff(Work* work) {
     NoteDone(*work);
     return false;
   }
+  work->since = latency_.began_ticks();
   for (Source& source : work->sources) {
     if (source.queries == 0) {
       work_ = work;
@@ -124,6 +125,7 @@ void Worker::Land(Work* work) {
   work_ = work;
   for (Source& source : work->sources) {
     if (source.connection == nullptr) continue;
+    if (PeerOf(*source.connection).since == 0) PeerOf(*source.connection).since = work->since;
     WEFT_DCHECK(source.connection->readable().size() >= source.entering.parsed_bytes);
     PeerOf(*source.connection).under_way = nullptr;
   }
