@@ -112,6 +112,7 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
   }
   NotifyReady();
   Status status = (*server)->Run();
+  if (status.ok()) (*server)->SaveMemory();
   spdlog::info("stopped");
   return status;
 }
@@ -119,9 +120,9 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
 // Leaves whoever started the program behind. The parent does not return.
 Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
   // Core files go where it was started; else no folder is to be kept busy.
-  for (std::string* path :
-       {&options->pid_path, &options->port_path, &options->unix_path, &options->data_dir,
-        &options->calibration_path, &options->auth_path, &options->sasl_path}) {
+  for (std::string* path : {&options->pid_path, &options->port_path, &options->unix_path,
+                            &options->data_dir, &options->calibration_path, &options->auth_path,
+                            &options->sasl_path, &options->memory_path}) {
     if (path->empty()) continue;
     std::error_code error;
     *path = std::filesystem::absolute(*path, error).string();
