@@ -62,9 +62,10 @@ bool Pages::Back(size_t offset, size_t bytes) {
   return result == 0;
 }
 
+// To be read: that maps many pages at a time, and of a file in memory they can be written, too.
 bool Pages::Populate(size_t offset, size_t bytes) {
   if (fd_ < 0) return true;
-  while (madvise(data_ + offset, bytes, MADV_POPULATE_WRITE) != 0) {
+  while (madvise(data_ + offset, bytes, MADV_POPULATE_READ) != 0) {
     if (errno == EINVAL) return Back(offset, bytes);  // a kernel before 5.14
     if (errno != EINTR && errno != EAGAIN) return false;
   }

@@ -22,7 +22,7 @@
 namespace weft::cache {
 namespace {
 
-constexpr size_t kEnteredAtOnce = 32;  // objects whose buckets are asked for together
+constexpr size_t kEnteredAtOnce = 64;  // objects whose buckets are fetched together
 // Of the slots of the table that objects are entered into, at most: below it no place is wanting.
 constexpr double kLoadOfRestored = 0.7;
 
@@ -69,7 +69,7 @@ class Reentry {
       if (Revive(session, object)) {
         places[count] = {start + at, store_->HashOf(KeyView(object)),
                          (object->access & kAccessRecencyMask) >> kAccessRecencyShift};
-        AskForBuckets(session, places[count++].hash);
+        count++;
       }
       at += units;
       if (count < kEnteredAtOnce && at < record.fill_units) continue;
@@ -126,16 +126,24 @@ class Reentry {
                 sizeof end_s);
   }
 
-  static void AskForBuckets(Session& session, uint64_t hash) {
+  // Loads that do not depend on each other wait side by side. Of prefetches the processor would
+  // drop many: few pages of a table that nobody has used yet are in its TLB.
+  static void FetchBuckets(Session& session, std::span<const Place> places) {
     const task::TableRef& table = session.index().older;
-    const uint64_t first = task::FirstBucket(hash, table.bucket_count);
-    __builtin_prefetch(&table.buckets[first], 1);
-    __builtin_prefetch(&table.buckets[task::OtherBucket(
-        session.index().policy, first, task::TagOfHash(hash), table.bucket_count)]);
+    uint64_t sum = 0;
+    for (const Place& place : places) {
+      const uint64_t first = task::FirstBucket(place.hash, table.bucket_count);
+      const uint64_t second = task::OtherBucket(session.index().policy, first,
+                                                task::TagOfHash(place.hash), table.bucket_count);
+      sum += task::LoadAcquire64(&table.buckets[first].slots[0]);
+      sum += task::LoadAcquire64(&table.buckets[second].slots[0]);
+    }
+    asm volatile("" : : "r"(sum));  // so that the compiler keeps the loads
   }
 
   void EnterThese(Session& session, std::span<const Place> places, SegmentContents* contents) {
     uint64_t entered = 0;
+    FetchBuckets(session, places);
     for (const Place& place : places) {
       task::Object* const object = session.ObjectAt(place.location);
       object->access &= ~kAccessRecencyMask;
