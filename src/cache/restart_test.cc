@@ -278,6 +278,48 @@ TEST_F(RestartTest, ABatchThatHasNotEndedSavesNothing) {
   EXPECT_EQ(WhyEmpty(), "no server has stopped cleanly with it");
 }
 
+// --- clocks ---
+
+class RestartClockTest : public RestartTest {
+ protected:
+  // Seconds that are left of 1000 if the last server's clocks showed that much more at its stop.
+  int32_t LeftOf1000(int64_t store_s, int64_t date_s, const RestartBelow& below = {}) {
+    EXPECT_TRUE(stores_.Start(SmallRestartOptions(), below, below.sequence));
+    Client(stores_.store()).Set("key", "value", base::NowSeconds() + 1000);
+    Save(below);
+    auto meta = ParseRestartMeta(FileBytes(stores_.meta_path()));
+    EXPECT_TRUE(meta);
+    meta->stopped_at_s += static_cast<uint64_t>(store_s);
+    meta->date_s += static_cast<uint64_t>(date_s);
+    if (meta->flush_at_s != 0) meta->flush_at_s += static_cast<uint64_t>(store_s);
+    PutFileBytes(stores_.meta_path(), EncodeRestartMeta(*meta));
+    EXPECT_TRUE(stores_.Start(SmallRestartOptions(), below, below.sequence));
+    Client client(stores_.store());
+    const Answer answer = client.Get("key");
+    return answer.reply.outcome == Outcome::kHit ? answer.reply.ttl_s : 0;
+  }
+};
+
+TEST_F(RestartClockTest, TheTimeAwayIsTakenOff) {
+  // The server stopped 600 s ago, when 1600 were left.
+  EXPECT_NEAR(LeftOf1000(-600, -600), 1000, 60);
+}
+
+TEST_F(RestartClockTest, OfADateThatWentBackNothingAges) {
+  // It stopped at a date that is 5000 s ahead: its clock was as far ahead, or as today's.
+  EXPECT_NEAR(LeftOf1000(0, 5000), 1000, 60);
+  EXPECT_EQ(LeftOf1000(5000, 5000), 0) << "it had ended by that clock";
+  EXPECT_NEAR(LeftOf1000(500, 5000), 500, 60);
+}
+
+TEST_F(RestartClockTest, AClockThatDifferedFromTheDateMovesTheEnds) {
+  // The date was put 300 s ahead while it ran, and its clock did not follow.
+  EXPECT_NEAR(LeftOf1000(-300, 0), 1300, 60);
+  EXPECT_NEAR(LeftOf1000(300, 0), 700, 60);
+  // On disk items end by the date alone.
+  EXPECT_NEAR(LeftOf1000(-300, 0, {7, 7}), 1000, 60);
+}
+
 // --- crashes ---
 
 // Runs `work` in a process of its own, which is expected to be killed.

@@ -283,3 +283,33 @@ def test_a_file_system_that_is_full_ends_no_server():
             end_by(server, signal.SIGUSR1)
         with kept_by(folder / "file") as server, server.connect() as client:
             check_equal(value_of(client, b"key2999"), filled(2999, 20000))
+
+
+# A stage on a copy of the store, and the rest on the CPU.
+MIRROR = ("--device", "mirror", "--device-batch-min", "1", "--steal", "off", "--plan",
+          "[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu")
+
+
+def test_a_copy_of_the_store_is_made_of_what_came_back():
+    with memory_folder() as folder:
+        values = {b"key%d" % i: filled(i, i % 3000) for i in range(3000)}
+        for round_ in range(3):
+            with kept_by(folder / "file", *(MIRROR if round_ else ())) as server:
+                with server.connect() as client:
+                    if round_ == 0:
+                        for key, value in values.items():
+                            store(client, key, value)
+                    deadline = time.monotonic() + 60
+                    jobs = 0
+                    while jobs == 0 and time.monotonic() < deadline:
+                        for key, value in values.items():
+                            check_equal(value_of(client, key), value, key)
+                        report = server.stats(b"pipeline") if round_ else {"jobs": "1"}
+                        jobs = sum(int(v) for k, v in report.items()
+                                   if k.endswith("jobs") and v.isdigit())
+                    check(jobs > 0, f"the device did nothing: {report}")
+                    if round_:  # changes upon what came back reach the copy
+                        values[b"key7"] = b"round %d" % round_
+                        store(client, b"key7", values[b"key7"])
+                        check_equal(value_of(client, b"key7"), values[b"key7"])
+                end_by(server, signal.SIGUSR1)
