@@ -182,6 +182,37 @@ def test_a_server_that_is_killed_while_it_stops_leaves_nothing_wrong():
             check_equal(value_of(client, b"key0"), b"last")
 
 
+def test_a_server_that_is_killed_while_it_starts_leaves_nothing_wrong():
+    print(f"WEFT_SEED={SEED}")
+    moment = random.Random(SEED)
+    with memory_folder() as folder:
+        path = folder / "file"
+        spent = 0
+        for round_ in range(ROUNDS):
+            with kept_by(path) as server:
+                with server.connect() as client:
+                    client.send(b"".join(b"set key%d 0 0 4 noreply\r\n%04d\r\n" % (i, round_)
+                                         for i in range(50000)))
+                    client.command(b"mn\r\n")
+                end_by(server, signal.SIGUSR1)
+            process = subprocess.Popen([weft(), "serve", "-p", "-1", "-m", "64", "-e", path],
+                                       stderr=subprocess.DEVNULL)
+            time.sleep(moment.random() * 0.04)
+            process.kill()
+            process.wait()
+            with kept_by(path) as server:
+                items = int(server.stats()["curr_items"])
+                check(items in (0, 50000), f"{items} items")
+                spent += items == 0
+                with server.connect() as client:
+                    for i in range(0, 50000, 777):
+                        found = value_of(client, b"key%d" % i)
+                        check_equal(found, b"%04d" % round_ if items else None)
+                server.signal(signal.SIGKILL)
+                server.process.wait()
+        print(f"{spent} of {ROUNDS} starts had begun")
+
+
 def test_a_durable_store_decides():
     with memory_folder() as folder, tempfile.TemporaryDirectory(prefix="weft-data-") as data:
         flags = ["--data", data]
