@@ -75,28 +75,39 @@ uint32_t ObjectLog::TakeLocked(Room room) {
       free_bare_.count() != 0 && !is_low &&
       (free_backed_.count() == 0 || free_bare_.Lowest() <= geometry_.budget_segments);
   const uint32_t segment = take_bare ? free_bare_.Lowest() : free_backed_.Lowest();
-  BackLocked(segment);
+  if (!BackLocked(segment)) return 0;
   GiveBackLocked();
   if (room != Room::kCarrying) CountTakenLocked(1);
   PublishCountsLocked();
   return segment;
 }
 
-// Takes a free segment out of its set, with memory behind it.
-void ObjectLog::BackLocked(uint32_t segment) {
-  used_end_ = std::max(used_end_, segment + 1);
+// Takes a free segment out of its set, with memory behind it. False: there is none, for a file's
+// file system is full. Then the log makes do with what it has, until its budget is set again.
+bool ObjectLog::BackLocked(uint32_t segment) {
   if (free_backed_.Contains(segment)) {
     free_backed_.Erase(segment);
-    return;
+  } else if (pages_.Back(uint64_t{segment} * geometry_.segment_bytes, geometry_.segment_bytes)) {
+    free_bare_.Erase(segment);
+    backed_segments_++;
+  } else {
+    budget_goal_ = budget_segments_ = backed_segments_;
+    PublishCountsLocked();
+    return false;
   }
-  free_bare_.Erase(segment);
-  backed_segments_++;
+  used_end_ = std::max(used_end_, segment + 1);
+  return true;
 }
 
 // Takes those free segments. `first` 0: there are none. Returns the first, or 0.
 uint32_t ObjectLog::TakeRunLocked(uint32_t first, uint32_t count, Room room) {
   if (first == 0 || AvailableLocked() < count + KeptFrom(room)) return 0;
-  for (uint32_t i = first; i < first + count; i++) BackLocked(i);
+  for (uint32_t i = first; i < first + count; i++) {
+    if (BackLocked(i)) continue;
+    while (i-- > first) free_backed_.Insert(i);
+    PublishCountsLocked();
+    return 0;
+  }
   GiveBackLocked();
   if (room != Room::kCarrying) CountTakenLocked(count);
   PublishCountsLocked();

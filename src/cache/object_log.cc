@@ -95,13 +95,15 @@ ObjectLog::ObjectLog(const LogGeometry& geometry, Epochs* epochs)
 }
 
 Result<std::unique_ptr<ObjectLog>> ObjectLog::Create(const LogGeometry& geometry, bool huge_pages,
-                                                     Epochs* epochs, PageSource* source) {
+                                                     Epochs* epochs, PageSource* source,
+                                                     PageSource* objects) {
   if (geometry.budget_segments > kLogBytesMax / geometry.segment_bytes)
     return Status(Code::kInvalidArgument, "a log holds at most 4 TiB: its locations have 40 bits");
   // The constructor is private so that no log exists without its pages.
   auto log = std::unique_ptr<ObjectLog>(new ObjectLog(geometry, epochs));  // owned at once
   Result<Pages> pages =
-      source->Reserve(size_t{log->segment_count_} * geometry.segment_bytes, huge_pages);
+      (objects != nullptr ? objects : source)
+          ->Reserve(size_t{log->segment_count_} * geometry.segment_bytes, huge_pages);
   if (!pages) return pages.error();
   log->pages_ = std::move(pages.value());
   log->huge_pages_ = huge_pages;

@@ -90,10 +90,12 @@ LogGeometry GeometryFor(uint64_t memory_bytes, uint32_t lanes, uint32_t object_b
 
 class ObjectLog {
  public:
-  // `source`: where its memory comes from. kInvalidArgument beyond kLogBytesMax.
+  // `source`: where its memory comes from; `objects`: that of the objects, if it is another.
+  // kInvalidArgument beyond kLogBytesMax.
   static Result<std::unique_ptr<ObjectLog>> Create(const LogGeometry& geometry, bool huge_pages,
                                                    Epochs* epochs,
-                                                   PageSource* source = SystemPages());
+                                                   PageSource* source = SystemPages(),
+                                                   PageSource* objects = nullptr);
 
   const LogGeometry& geometry() const { return geometry_; }
   uint32_t segment_units() const { return segment_units_; }
@@ -242,6 +244,8 @@ class ObjectLog {
   }
 
  private:
+  friend class SavedLog;  // cache/saved_log.h
+
   enum class State : uint8_t { kFree, kOpen, kSealed, kEvicting, kRetired, kRunTail };
 
   // What may be done with places of objects that were replaced (cache/holes.h).
@@ -335,7 +339,7 @@ class ObjectLog {
   bool IsFreeLocked(uint32_t segment) const WEFT_REQUIRES(mutex_);
   bool MayTakeLocked(uint32_t segment, bool any) const WEFT_REQUIRES(mutex_);
   uint32_t ReserveLocked() const WEFT_REQUIRES(mutex_);
-  void BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
+  bool BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   uint32_t UsedLocked() const WEFT_REQUIRES(mutex_) {
     return backed_segments_ - free_backed_.count();
   }

@@ -1,5 +1,6 @@
 #include "cache/pages.h"
 
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -41,6 +42,8 @@ Pages& Pages::operator=(Pages&& other) noexcept {
   std::swap(size_, other.size_);
   std::swap(owner_, other.owner_);
   std::swap(given_back_, other.given_back_);
+  std::swap(fd_, other.fd_);
+  std::swap(file_offset_, other.file_offset_);
   return *this;
 }
 
@@ -49,8 +52,33 @@ void Pages::AskForHuge(size_t offset, size_t bytes, bool huge) {
     madvise(data_ + offset, bytes, huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
+bool Pages::Back(size_t offset, size_t bytes) {
+  if (fd_ < 0) return true;
+  int result = 0;
+  do {
+    result = fallocate(fd_, FALLOC_FL_KEEP_SIZE, static_cast<off_t>(file_offset_ + offset),
+                       static_cast<off_t>(bytes));
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+// To be read: that maps many pages at a time, and of a file in memory they can be written, too.
+bool Pages::Populate(size_t offset, size_t bytes) {
+  if (fd_ < 0) return true;
+  while (madvise(data_ + offset, bytes, MADV_POPULATE_READ) != 0) {
+    if (errno == EINVAL) return Back(offset, bytes);  // a kernel before 5.14
+    if (errno != EINTR && errno != EAGAIN) return false;
+  }
+  return true;
+}
+
+// Of a shared mapping MADV_DONTNEED frees nothing: the pages are the file's.
 void Pages::Release(size_t offset, size_t bytes) {
-  if (given_back_) madvise(data_ + offset, bytes, MADV_DONTNEED);
+  if (fd_ >= 0)
+    fallocate(fd_, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
+              static_cast<off_t>(file_offset_ + offset), static_cast<off_t>(bytes));
+  else if (given_back_)
+    madvise(data_ + offset, bytes, MADV_DONTNEED);
 }
 
 }  // namespace weft::cache

@@ -1,8 +1,10 @@
 // cache/pages.h: a range of addresses, backed by memory as it is touched.
 //
-// Memory comes from a PageSource: the system, or a device that is to see it too (processor/).
+// Memory comes from a PageSource: the system, a device that is to see it too (processor/), or a
+// file that keeps it when the process ends (cache/memory_file.h).
 //
-// Threads: Release may run beside uses of other parts of the range. A PageSource: any.
+// Threads: Back, Populate and Release may run beside uses of other parts of the range. A
+// PageSource: any.
 #pragma once
 
 #include <cstddef>
@@ -23,13 +25,27 @@ class Pages {
   // its parts to the system.
   Pages(uint8_t* data, size_t bytes, std::shared_ptr<void> owner, bool given_back)
       : data_(data), size_(bytes), owner_(std::move(owner)), given_back_(given_back) {}
+  // A file's bytes from `file_offset` on, which the descriptor has as long as `owner` lives.
+  Pages(uint8_t* data, size_t bytes, std::shared_ptr<void> owner, int fd, uint64_t file_offset)
+      : data_(data),
+        size_(bytes),
+        owner_(std::move(owner)),
+        given_back_(true),
+        fd_(fd),
+        file_offset_(file_offset) {}
   Pages(Pages&& other) noexcept { *this = std::move(other); }
   Pages& operator=(Pages&& other) noexcept;
 
   uint8_t* data() const { return data_; }
   size_t size() const { return size_; }
 
-  // The bytes are not needed any more: the system may have the memory until its next use.
+  // Has memory behind these bytes, so that their use cannot fail. Only a file needs it: of one
+  // whose file system is full, a touched page would end the process. False: there is none.
+  [[nodiscard]] bool Back(size_t offset, size_t bytes);
+  // Maps bytes of a file that have memory behind them, to be used soon. False: some have none.
+  [[nodiscard]] bool Populate(size_t offset, size_t bytes);
+  // The bytes are not needed any more: the system may have the memory until its next use. They read
+  // as zeroes afterwards.
   void Release(size_t offset, size_t bytes);
   // Whether huge pages are wanted there, instead of what Reserve was told. Advice: nothing happens
   // where the system does not listen, or the memory is somebody else's.
@@ -40,6 +56,8 @@ class Pages {
   size_t size_ = 0;
   std::shared_ptr<void> owner_;
   bool given_back_ = false;
+  int fd_ = -1;  // of a file; -1: none
+  uint64_t file_offset_ = 0;
 };
 
 class PageSource {

@@ -76,9 +76,10 @@ void WaitForFlush(const std::atomic<uint32_t>& flush_at_s) {
 
 }  // namespace
 
-Store::Store(const CacheOptions& options, const base::KeyedHash& hash)
+Store::Store(const CacheOptions& options, const base::KeyedHash& hash, PageSource* source)
     : options_(options),
       hasher_(hash, options.hash_bits),
+      source_(source),
       hole_budget_(options.memory_bytes / kHolesShare / kLocationUnitBytes),
       memory_limit_(options.memory_bytes) {}
 
@@ -87,29 +88,45 @@ Store::~Store() {
   WEFT_CHECK(sessions_.empty());
 }
 
-Result<std::unique_ptr<Store>> Store::Open(const CacheOptions& options, PageSource* source) {
+Result<std::unique_ptr<Store>> Store::Open(const CacheOptions& options, PageSource* source,
+                                           PageSource* objects) {
   if (Status status = CheckOptions(options); !status.ok()) return status;
   auto hash = options.hash_seed != 0 ? base::KeyedHash::FromSeed(options.hash_seed)
                                      : base::KeyedHash::Random();
   if (!hash) return hash.error();
   // The constructor is private so that no store exists half made.
-  auto store = std::unique_ptr<Store>(new Store(options, *hash));  // owned at once
-  if (Status status = store->Init(source); !status.ok()) return status;
+  auto store = std::unique_ptr<Store>(new Store(options, *hash, source));  // owned at once
+  if (Status status = store->Init(objects); !status.ok()) return status;
   return store;
 }
 
-Status Store::Init(PageSource* source) {
-  const uint64_t buckets = FirstBucketCount(options_);
+Status Store::OpenIndex(uint64_t buckets) {
   auto index = Index::Create(options_.index_policy, buckets, options_.evict, options_.huge_pages,
-                             hasher_, &epochs_, source);
+                             hasher_, &epochs_, source_);
   if (!index) return index.error();
   index_ = std::move(index.value());
+  return Status::Ok();
+}
+
+Status Store::ResizeEmptyIndex(uint64_t buckets) {
+  if (buckets <= index_->bucket_count()) return Status::Ok();
+  if (Status status = OpenIndex(buckets); !status.ok()) return status;
+  UpdateLogBudget();
+  return Status::Ok();
+}
+
+Status Store::Init(PageSource* objects) {
+  if (Status status = OpenIndex(FirstBucketCount(options_)); !status.ok()) return status;
   const uint32_t cores = std::max(1u, std::thread::hardware_concurrency());
   const uint32_t lanes = options_.append_lanes != 0 ? options_.append_lanes : cores;
-  const uint64_t log_bytes = options_.memory_bytes - index_->table_bytes();
+  const uint64_t index_bytes =
+      objects == nullptr
+          ? index_->table_bytes()
+          : options_.memory_bytes / kBytesPerFirstBucketOfMany * sizeof(task::Bucket);
+  const uint64_t log_bytes = options_.memory_bytes - index_bytes;
   LogGeometry geometry = GeometryFor(log_bytes, lanes, options_.object_bytes_max);
   geometry.keeps_for_replacing = !options_.evict;
-  auto log = ObjectLog::Create(geometry, options_.huge_pages, &epochs_, source);
+  auto log = ObjectLog::Create(geometry, options_.huge_pages, &epochs_, source_, objects);
   if (!log) return log.error();
   log_ = std::move(log.value());
   // A version that had to be written out later would make what replaces an object longer than it.

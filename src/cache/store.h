@@ -45,9 +45,12 @@ struct Hint {
 
 class Store {
  public:
-  // `source`: where index and log lie; it must outlive the store.
+  // `source`: where index and log lie; it must outlive the store. `objects`: where the log's
+  // objects lie, if elsewhere. Then the log's geometry depends on memory_bytes and object_bytes_max
+  // alone.
   static Result<std::unique_ptr<Store>> Open(const CacheOptions& options,
-                                             PageSource* source = SystemPages());
+                                             PageSource* source = SystemPages(),
+                                             PageSource* objects = nullptr);
   ~Store();
 
   const CacheOptions& options() const { return options_; }
@@ -118,6 +121,13 @@ class Store {
   // session's batch see the empty store (the session is refreshed).
   void Flush(Session& session, uint32_t at_s);
 
+  // The second for which a flush is asked; 0: none. SetFlushAt: of an earlier process.
+  uint32_t flush_at_s() const { return flush_at_s_.load(); }
+  void SetFlushAt(uint32_t at_s) { flush_at_s_.store(at_s); }
+  // Takes another index, of at least so many buckets, instead of the first. REQUIRES: nothing was
+  // stored yet, and neither session, device nor tier uses the store
+  Status ResizeEmptyIndex(uint64_t buckets);
+
   // Changes the memory limit. kInvalidArgument below what the tables need.
   Status SetMemoryLimit(uint64_t bytes);
   uint64_t memory_limit() const { return memory_limit_.load(std::memory_order_relaxed); }
@@ -178,8 +188,9 @@ class Store {
   void AskForGrowth() { growth_wanted_.store(true, std::memory_order_relaxed); }
 
  private:
-  Store(const CacheOptions& options, const base::KeyedHash& hash);
-  Status Init(PageSource* source);
+  Store(const CacheOptions& options, const base::KeyedHash& hash, PageSource* source);
+  Status OpenIndex(uint64_t buckets);
+  Status Init(PageSource* objects);
   // grow.cc
   void GrowIndex(Session& session, uint32_t writes);
   uint64_t BucketsForFullMemory() const;
@@ -226,6 +237,7 @@ class Store {
   // Constant after construction.
   const CacheOptions options_;
   const KeyHasher hasher_;
+  PageSource* const source_;
   bool keeps_versions_ = false;  // KeepVersions
 
   // Provides its own synchronisation.

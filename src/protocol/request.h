@@ -36,15 +36,15 @@ enum class RequestKind : uint8_t {
   kBinary,          // any of the binary protocol about one key: `command.verb` says which
 
   // About the server.
-  kText,         // only what drop_key and swallow_bytes say; the reply is `text`
-  kVerbosity,    // set it to `number`
-  kFlushAll,     // drop all stored before `flush_at_s` (0: now); only counted if there is a `text`
-  kMemoryLimit,  // cache_memlimit: take `number` MiB; at least eight
-  kStats,        // `arguments`: what follows the word;
-  kVersion,      // the reply needs the server's version
+  kText,          // only what drop_key and swallow_bytes say; the reply is `text`
+  kVerbosity,     // set it to `number`
+  kFlushAll,      // drop all stored before `flush_at_s` (0: now); only counted if there is a `text`
+  kMemoryLimit,   // cache_memlimit: take `number` MiB; at least eight
+  kStats,         // `arguments`: what follows the word;
+  kVersion,       // the reply needs the server's version
   kRefreshCerts,  // read the certificate again
-  kQuit,         // `close` is set; no reply
-  kShutdown,     // `graceful` or not; no reply
+  kQuit,          // `close` is set; no reply
+  kShutdown,      // `graceful` or not; no reply
   // What is behind these waits until they are answered.
   kDump,   // lines of all keys, in the form that `number` names (DumpForm)
   kWatch,  // lines of events of the classes in `number` (kWatch...), for ever

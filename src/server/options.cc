@@ -165,6 +165,8 @@ Status CheckTogether(Draft& draft) {
   if (options.item_bytes_max > options.memory_bytes / 2) {
     return BadUsage("-I, -m: Cannot set item size limit higher than 1/2 of memory max.");
   }
+  if (options.memory_path.empty() && options.memory_on_disk)
+    return BadUsage("--memory-file-on-disk needs -e");
   if (options.data_dir.empty() && !draft.steers_data.empty()) {
     return BadUsage(draft.steers_data + " needs --data");
   }

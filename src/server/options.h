@@ -85,6 +85,8 @@ struct ServerOptions {
   bool evict = true;
   uint64_t expected_items = 0;  // 0: the index starts small and grows
   IndexPolicy index_policy = IndexPolicy::kCuckoo;
+  std::string memory_path;      // -e: the file in memory that items lie in; empty: none
+  bool memory_on_disk = false;  // that file may lie on a disk
 
   // Where the tasks of a query run.
   std::optional<pipeline::Plan> plan;  // none: the planner chooses, if there is a device

@@ -318,6 +318,21 @@ constexpr Flag kTable[] = {
      "'[RV PP MM]cpu -> [IN.search KC RD]gpu0 -> [IN.insert IN.delete WR SD]cpu'; or auto: with a "
      "device the plan follows the workload, without one all steps run in one stage (default auto)",
      TakePlan},
+    {kHolding, "-e,--memory-file", "FILE",
+     "keep items in FILE, in a file system in memory such as /dev/shm, so that a server which was "
+     "stopped by TERM, INT, USR1 or a client's shutdown finds them again when it is started "
+     "(default: none)",
+     [](Draft& d, std::string_view v) {
+       d.options->memory_path = v;
+       return v.empty() ? BadUsage("-e needs a file") : Status();
+     }},
+    {kHolding, "--memory-file-on-disk", nullptr,
+     "let the file of -e lie on a disk, which is then written all the time",
+     [](Draft& d, std::string_view) {
+       d.options->memory_on_disk = true;
+       return Status();
+     }},
+
     {kPlaced, "--device", "LIST",
      "comma-separated devices that become gpu0, gpu1, ... of the plan: cpu (a separate thread), "
      "mirror, opencl:N, cuda:N, auto or none; `weft devices` lists them (default none)",
@@ -458,12 +473,6 @@ constexpr Flag kTable[] = {
        d.NoEffect("-N", "a connection goes to the thread with the fewest");
        return TakePositive(v, "Maximum number of NAPI IDs must be greater than 0",
                            &d.options->unused.napi_ids);
-     }},
-    {kAccepted, "-e,--memory-file", "FILE", "see --data",
-     [](Draft& d, std::string_view v) {
-       d.parsed->warnings.push_back("-e " + std::string(v) +
-                                    " is not used: items survive a restart only with --data");
-       return Status();
      }},
 };
 

@@ -96,6 +96,8 @@ TEST(Options, DataAndWhatSteersIt) {
   EXPECT_THAT(Complaint({"--compaction-device", "auto"}),
               HasSubstr("--compaction-device needs --data"));
   EXPECT_THAT(Complaint({"--data", ""}), HasSubstr("--data"));
+  EXPECT_THAT(Complaint({"-e", ""}), HasSubstr("-e needs a file"));
+  EXPECT_THAT(Complaint({"--memory-file-on-disk"}), HasSubstr("needs -e"));
   EXPECT_THAT(Complaint({"--sync-ms", "5"}), HasSubstr("--sync-ms needs --data"));
   EXPECT_THAT(Complaint({"--lookup-threads", "5"}), HasSubstr("--lookup-threads needs --data"));
   EXPECT_THAT(Complaint({"--data=/d", "--sync-ms=soon"}), HasSubstr("milliseconds"));
@@ -140,7 +142,8 @@ const FlagCase kAccepted[] = {
     {{"-Y", "file", "-l", "proto[negotiating]:127.0.0.1"}, 0, 1},
     {{"-F"}}, {{"--disable-flush-all"}}, {{"-X"}}, {{"--disable-dumping"}},
     {{"-W"}}, {{"--disable-watch"}},
-    {{"-e", "/tmp/w.mem"}, 0, 1}, {{"--memory-file=/tmp/w.mem"}, 0, 1},
+    {{"-e", "/tmp/w.mem"}}, {{"--memory-file=/tmp/w.mem"}},
+    {{"-e", "/tmp/w.mem", "--memory-file-on-disk"}},
     {{"-N", "4"}, 1}, {{"--napi-ids=4"}, 1}, {{"--napi_ids=4"}, 1},
     {{"-o", "modern"}}, {{"--extended=modern"}}, {{"--extended", "modern"}},
     {{"-vMA", "-p11212"}}, {{"-MFXp", "11212"}},

@@ -152,6 +152,7 @@ Status ServeUntilStopped(const ParsedOptions& parsed, std::unique_ptr<Daemon> da
   }
   NotifyReady();
   Status status = (*server)->Run();
+  if (status.ok()) (*server)->SaveMemory();
   spdlog::info("stopped");
   return status;
 }
@@ -161,9 +162,10 @@ Result<std::unique_ptr<Daemon>> GoToBackground(ServerOptions* options) {
   net::TlsOptions none;
   net::TlsOptions* const tls = options->tls ? &*options->tls : &none;
   // Core files go where it was started; else no folder is to be kept busy.
-  for (std::string* path : {&options->pid_path, &options->port_path, &options->unix_path,
-                            &options->data_dir, &options->calibration_path, &options->auth_path,
-                            &options->sasl_path, &tls->chain_path, &tls->key_path, &tls->ca_path}) {
+  for (std::string* path :
+       {&options->pid_path, &options->port_path, &options->unix_path, &options->data_dir,
+        &options->calibration_path, &options->auth_path, &options->sasl_path, &options->memory_path,
+        &tls->chain_path, &tls->key_path, &tls->ca_path}) {
     if (path->empty()) continue;
     std::error_code error;
     *path = std::filesystem::absolute(*path, error).string();

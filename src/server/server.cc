@@ -59,15 +59,6 @@ Result<std::unique_ptr<Server>> Server::Create(const ServerOptions& options) {
 }
 
 Status Server::Init() {
-  CacheOptions cache;
-  cache.memory_bytes = options_.memory_bytes;
-  // The protocol bounds items by memcached's rule; the store must only not be stricter.
-  cache.object_bytes_max =
-      static_cast<uint32_t>(std::min<uint64_t>(options_.item_bytes_max, options_.memory_bytes / 2));
-  cache.evict = options_.evict;
-  cache.index_policy = options_.index_policy;
-  cache.expected_items = options_.expected_items;
-  cache.append_lanes = options_.threads;
   auto devices = DeviceSet::Open(options_.devices);
   if (!devices) return About("--device", devices.error());
   devices_ = std::move(devices.value());
@@ -79,22 +70,46 @@ Status Server::Init() {
     warnings_.insert(warnings_.end(), found->warnings.begin(), found->warnings.end());
     info_ = found->info;
   }
-  auto store = cache::Store::Open(cache, devices_->pages());
-  if (!store) return About(MemoryFlags(), store.error());
-  store_ = std::move(store.value());
-  if (options_.devices.empty() && options_.data_dir.empty()) store_->AllowFilling();
-  if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
-  if (found) MakePlanner(std::move(*found));
+  if (Status status = OpenStore(); !status.ok()) return status;
   if (Status status = OpenTier(); !status.ok()) return status;
   if (Status status = ReadPasswords(); !status.ok()) return status;
   if (Status status = OpenTls(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
+  // Once hardly anything can go wrong any more: a start that fails spends what was kept.
+  if (restart_ != nullptr)
+    if (Status status = restart_->Restore(store_.get(), tier_.get()); !status.ok())
+      return About("-e", status);
+  if (Status status = devices_->Attach(store_.get()); !status.ok()) return status;
+  if (found) MakePlanner(std::move(*found));
   for (uint32_t i = 0; i < options_.threads; i++)
     if (Status status = OpenWorker(i); !status.ok()) return status;
   std::vector<net::EventLoop*> group;
   for (const auto& loop : loops_) group.push_back(loop.get());
   loops_.front()->ShareWith(group);
   return About(fmt::format("-t {}", options_.threads), StartThreads());
+}
+
+Status Server::OpenStore() {
+  CacheOptions cache;
+  cache.memory_bytes = options_.memory_bytes;
+  // The protocol bounds items by memcached's rule; the store must only not be stricter.
+  cache.object_bytes_max =
+      static_cast<uint32_t>(std::min<uint64_t>(options_.item_bytes_max, options_.memory_bytes / 2));
+  cache.evict = options_.evict;
+  cache.index_policy = options_.index_policy;
+  cache.expected_items = options_.expected_items;
+  cache.append_lanes = options_.threads;
+  auto restart = WarmRestart::Open(options_);
+  if (!restart) return About("-e", restart.error());
+  restart_ = std::move(*restart);
+  if (restart_ != nullptr && devices_->pages() != cache::SystemPages())
+    return {Code::kUnsupported, "-e cannot be used with a --device in whose memory the items lie"};
+  cache::PageSource* const objects = restart_ == nullptr ? nullptr : restart_->objects();
+  auto store = cache::Store::Open(cache, devices_->pages(), objects);
+  if (!store) return About(MemoryFlags(), store.error());
+  store_ = std::move(store.value());
+  if (options_.devices.empty() && options_.data_dir.empty()) store_->AllowFilling();
+  return Status::Ok();
 }
 
 // What a store that can't be had was asked for with.
@@ -154,6 +169,7 @@ void Server::MakePlanner(FoundCalibration found) {
 
 void Server::SayHowItRuns() const {
   devices_->Tell();
+  if (restart_ != nullptr) restart_->Tell();
   if (!info_.empty()) spdlog::info("{}", info_);
   for (const std::string& warning : warnings_) spdlog::warn("{}", warning);
   // A plan is carried out where a device can't do all of its part, but its user should know.
@@ -281,6 +297,16 @@ Status Server::Run() {
   for (const Status& status : results_)
     if (!status.ok()) return status;
   return Status::Ok();
+}
+
+// After lookups, and after the devices: all of them look into the store, or change it.
+void Server::SaveMemory() {
+  if (restart_ == nullptr) return;
+  pool_.reset();
+  if (devices_->Detach())
+    restart_->Save(store_.get(), tier_.get());
+  else
+    spdlog::error("-e: the next server starts empty: a device has not ended its work");
 }
 
 void Server::Join() {

@@ -24,6 +24,7 @@
 #include "server/password_file.h"
 #include "server/planning.h"
 #include "server/stats.h"
+#include "server/warm_restart.h"
 #include "server/watch_hub.h"
 #include "server/worker.h"
 
@@ -36,6 +37,9 @@ class Server final : private Front {
 
   // Serves until Stop, or until a client's shutdown command. Blocks.
   Status Run();
+  // With -e: keeps what the cache holds for the next server. REQUIRES: Run has ended well; nothing
+  // but Snapshot is called afterwards
+  void SaveMemory();
   // Ends Run: all owed replies go out for at most kGraceMs.
   void Stop();
   // Has files that may have changed read again: users and passwords, the certificate. As Stop, for
@@ -74,6 +78,7 @@ class Server final : private Front {
   Status Init();
   bool MayPlan();
   void MakePlanner(FoundCalibration found);
+  Status OpenStore();
   Status OpenTier();
   Status OpenListeners();
   Status OpenWorker(uint32_t number);
@@ -103,8 +108,9 @@ class Server final : private Front {
   const ServerOptions options_;
   const uint64_t started_s_;
   net::Admission admission_;
-  WatchHub watch_;                      // destroyed after the workers
-  std::unique_ptr<DeviceSet> devices_;  // destroyed after all that lies in their memory
+  WatchHub watch_;                        // destroyed after the workers
+  std::unique_ptr<DeviceSet> devices_;    // destroyed after all that lies in their memory
+  std::unique_ptr<WarmRestart> restart_;  // null without -e
   std::unique_ptr<cache::Store> store_;
   std::unique_ptr<planner::Planner> planner_;  // null if the plan is given
   std::unique_ptr<tier::DiskTier> tier_;       // null without --data

@@ -37,8 +37,7 @@ std::string ConnsStats(const ServerSnapshot& s) {
     }
     const bool watches =
         std::find(s.watching.begin(), s.watching.end(), connection.id) != s.watching.end();
-    out.Line(fmt::format("{}:state", connection.fd),
-             watches ? "conn_watch" : StateOf(connection));
+    out.Line(fmt::format("{}:state", connection.fd), watches ? "conn_watch" : StateOf(connection));
     out.Line(fmt::format("{}:secs_since_last_cmd", connection.fd), connection.idle_ms / 1000);
   }
   return out.End();

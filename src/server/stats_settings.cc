@@ -1,3 +1,4 @@
+#include "server/process.h"
 #include "server/stats_writer.h"
 
 namespace weft::server {
@@ -118,7 +119,7 @@ void WriteStorageAndTls(const ServerOptions& o, StatsWriter* out) {
   out->Line("ssl_kernel_tls", "no");
   WriteExtended(o, {{"ssl_min_version", "tlsv1.2"}}, out);
   out->Line("num_napi_ids", o.unused.napi_ids == 0 ? "(null)" : fmt::to_string(o.unused.napi_ids));
-  out->Line("memory_file", "(null)");
+  out->Line("memory_file", o.memory_path.empty() ? "(null)" : OneLine(o.memory_path));
 }
 
 }  // namespace

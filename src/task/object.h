@@ -32,7 +32,11 @@
 //                               wakes up (Store::DistrustDeadMarks); only the CPU sets it
 //   bit  24      kAccessCasOnce  a client was shown an earlier version of the key, so that later
 //                               ones must rise
-//   bits 25..31  0
+//   bit  25      kAccessLive    between a clean stop and the next start, while no server has the
+//   log:
+//                               an entry of the index named it (cache/restart.h)
+//   bits 26..27  the recency of that entry (task/slot.h), as long as kAccessLive means anything
+//   bits 28..31  0
 //
 // So the common object (no flags, never expires, version never asked for) costs 8 bytes of header
 // and 8 of index; its peers cost 33 to 79 (docs/references.md).
@@ -60,6 +64,9 @@ WEFT_TASK_BEGIN
 #define kAccessTimeMask (((1u << kAccessTimeBits) - 1) << kAccessTimeShift)
 #define kAccessDead (1u << 23)
 #define kAccessCasOnce (1u << 24)
+#define kAccessLive (1u << 25)
+#define kAccessRecencyShift 26
+#define kAccessRecencyMask (3u << kAccessRecencyShift)
 
 typedef struct Object {
   u32 shape;

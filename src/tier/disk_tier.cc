@@ -136,23 +136,40 @@ Result<std::unique_ptr<DiskTier>> DiskTier::Open(const TierOptions& options, cac
 }
 
 DiskTier::~DiskTier() {
-  if (syncer_.joinable()) {
-    {
-      base::MutexLock lock(&syncer_mutex_);
-      closing_ = true;
-      syncer_wake_.NotifyOne();
-    }
-    syncer_.join();
-  }
-  // A store that was refused is left as it is: it may be damaged, or somebody else's.
-  if (has_state_ && !failed()) {
-    // Nobody is left to be told of an error; the store's log is. Without the flush the next start
-    // would read the log.
-    EndVersions();
-    (void)Sync();
-    (void)db_->Flush();
-  }
+  StopSyncing();
+  // Nobody is left to be told of an error; the store's log is. A store that was refused is left as
+  // it is: it may be damaged, or somebody else's.
+  if (has_state_) (void)End();
   db_.reset();  // its threads call back until it is gone
+}
+
+void DiskTier::StopSyncing() {
+  if (!syncer_.joinable()) return;
+  {
+    base::MutexLock lock(&syncer_mutex_);
+    closing_ = true;
+    syncer_wake_.NotifyOne();
+  }
+  syncer_.join();
+}
+
+Result<uint64_t> DiskTier::End() {
+  StopSyncing();
+  const bool is_ours = std::exchange(has_state_, false);
+  if (!is_ours || failed()) return Status(Code::kIoError, "changes were refused");
+  Status status = EndVersions();
+  if (status.ok()) status = Sync();
+  // Without the flush the next start would read the log.
+  if (status.ok()) status = db_->Flush();
+  if (!status.ok()) return status;
+  return Sequence();
+}
+
+uint64_t DiskTier::Sequence() const {
+  const Snapshot* const now = db_->GetSnapshot();
+  const uint64_t sequence = now->sequence();
+  db_->ReleaseSnapshot(now);
+  return sequence;
 }
 
 DbOptions DiskTier::MakeDbOptions() {
@@ -180,6 +197,7 @@ Status DiskTier::OpenDb() {
   Result<std::unique_ptr<Db>> db = Db::Open(MakeDbOptions(), options_.dir);
   if (!db) return db.error();
   db_ = std::move(*db);
+  opened_at_ = Sequence();
   return {};
 }
 
@@ -245,11 +263,11 @@ Status DiskTier::RaiseVersionBound() {
 }
 
 // No more are given out: the next process goes on with the next one.
-void DiskTier::EndVersions() {
+Status DiskTier::EndVersions() {
   base::MutexLock lock(&state_mutex_);
   State state = state_;
   state.version_bound = cache_->log().next_version();
-  (void)WriteStateLocked(state);  // else it leaves some out, as after a crash
+  return WriteStateLocked(state);  // else it leaves some out, as after a crash
 }
 
 // The log thread tells of a failure a moment late: who meets it first shuts the door.

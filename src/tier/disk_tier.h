@@ -81,6 +81,13 @@ class DiskTier {
   // Writes the log out and closes the store.
   ~DiskTier();
 
+  // The number of the store's newest change when it was opened. Memory that was kept from an
+  // earlier process agrees with the store only if End returned the same there.
+  uint64_t opened_at() const { return opened_at_; }
+  // Writes all out, as the destructor does, and returns the number of the newest change. Nothing
+  // may be changed from then on. kIoError: a write failed, now or before.
+  Result<uint64_t> End();
+
   const TierOptions& options() const { return options_; }
   Stripes& stripes() { return stripes_; }
   bool failed() const { return failed_.load(std::memory_order_relaxed); }
@@ -141,7 +148,9 @@ class DiskTier {
   Status WriteFloor(uint32_t floor) WEFT_EXCLUDES(state_mutex_);
   Status KeepVersionsBelowBound() WEFT_EXCLUDES(state_mutex_);
   Status RaiseVersionBound() WEFT_EXCLUDES(state_mutex_);
-  void EndVersions() WEFT_EXCLUDES(state_mutex_);
+  uint64_t Sequence() const;
+  void StopSyncing() WEFT_EXCLUDES(syncer_mutex_);
+  Status EndVersions() WEFT_EXCLUDES(state_mutex_);
   Status Note(Status status);
   void Take(DbLookup* lookup, Asked* asked);
   void SyncInBackground() WEFT_EXCLUDES(syncer_mutex_);
@@ -151,6 +160,7 @@ class DiskTier {
   cache::Store* const cache_;
   std::unique_ptr<Db> db_;
   bool has_state_ = false;  // it is a cache's, and may be written to
+  uint64_t opened_at_ = 0;
 
   // Provides its own synchronisation.
   Stripes stripes_;

@@ -86,6 +86,27 @@ TEST_F(DiskTierTest, VersionsOnlyGrow) {
   }
 }
 
+TEST_F(DiskTierTest, TheNextOneIsOpenedAtWhatEndReturned) {
+  uint64_t last = 0;
+  for (int life = 0; life < 3; life++) {
+    ASSERT_TRUE(Open().ok());
+    if (life != 0) {
+      EXPECT_EQ(tier_->opened_at(), last);
+    }
+    ASSERT_TRUE(Put("key" + std::to_string(life), "value").ok());
+    auto ended = tier_->End();
+    ASSERT_TRUE(ended) << ended.error().ToString();
+    EXPECT_GT(*ended, last);
+    last = *ended;
+    EXPECT_FALSE(tier_->End()) << "once";
+  }
+  ASSERT_TRUE(Open().ok());
+  ASSERT_TRUE(Put("key", "value").ok());
+  Kill();
+  ASSERT_TRUE(Open().ok());
+  EXPECT_GT(tier_->opened_at(), last) << "a change that no End has seen";
+}
+
 // Clients that keep 32 bits of a version are to last.
 TEST_F(DiskTierTest, VersionsGoOnWhereTheyEnded) {
   uint64_t last = 0;
