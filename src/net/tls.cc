@@ -2,6 +2,7 @@
 
 #include <openssl/err.h>
 
+#include <ctime>
 #include <string_view>
 #include <utility>
 
@@ -59,6 +60,13 @@ Status TakeFiles(SSL_CTX* context, const TlsOptions& options) {
   if (names == nullptr) return BadFile("Error loading the CA certificate", options.ca_path);
   SSL_CTX_set_client_CA_list(context, names);  // which owns them
   return {};
+}
+
+// In Unix time.
+int64_t EndOf(const X509* certificate) {
+  tm end = {};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) != 1) return 0;
+  return timegm(&end);
 }
 
 int VerifyFlags(TlsMode mode, TlsOptions::Verify verify) {
@@ -120,6 +128,7 @@ Status TlsServer::Reload() {
   if (!loaded) return loaded.error();
   base::MutexLock lock(&mutex_);
   context_ = std::move(*loaded);
+  expires_s_ = EndOf(SSL_CTX_get0_certificate(context_.get()));
   loaded_ms_ = NowMs();
   return {};
 }
@@ -146,6 +155,7 @@ TlsStats TlsServer::Stats() const {
   stats.protocol_errors = protocol_errors_.load(std::memory_order_relaxed);
   base::MutexLock lock(&mutex_);
   stats.loaded_ms = loaded_ms_;
+  stats.expires_s = expires_s_;
   return stats;
 }
 

@@ -44,6 +44,7 @@ struct TlsStats {
   uint64_t handshake_errors = 0;  // connections that never became sessions
   uint64_t protocol_errors = 0;   // sessions that ended by an error
   uint64_t loaded_ms = 0;         // when the certificate was loaded, on the monotonic clock
+  int64_t expires_s = 0;          // when it ends, in Unix time
 };
 
 class TlsServer {
@@ -79,6 +80,7 @@ class TlsServer {
   mutable base::Mutex mutex_;
   std::shared_ptr<SSL_CTX> context_ WEFT_GUARDED_BY(mutex_);
   uint64_t loaded_ms_ WEFT_GUARDED_BY(mutex_) = 0;
+  int64_t expires_s_ WEFT_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace weft::net

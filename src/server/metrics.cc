@@ -1,5 +1,6 @@
 #include "server/metrics.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -90,6 +91,24 @@ void AddData(const tier::TierStats& s, std::vector<MetricFamily>* out) {
   AddGauge("data_takes_changes",
            "1 while the durable store accepts changes; 0 after a failed write.", s.failed ? 0 : 1,
            out);
+}
+
+void AddTls(const net::TlsStats& tls, std::vector<MetricFamily>* out) {
+  AddCounter("tls_handshake_errors_total", "Connections whose TLS handshake failed.",
+             tls.handshake_errors, out);
+  AddCounter("tls_protocol_errors_total", "TLS sessions that ended by an error.",
+             tls.protocol_errors, out);
+  AddCounter("tls_new_sessions_total", "TLS sessions that clients may resume.", tls.sessions, out);
+  AddGauge("tls_certificate_expires_seconds", "When the server's certificate ends, in Unix time.",
+           static_cast<uint64_t>(std::max<int64_t>(tls.expires_s, 0)), out);
+}
+
+void AddWatch(const WatchHub::Counts& watch, std::vector<MetricFamily>* out) {
+  AddGauge("watchers", "Clients that watch.", watch.watchers, out);
+  AddCounter("watch_events_dropped_total", "Events that no watcher got, for want of room.",
+             watch.worker_dropped, out);
+  AddCounter("watch_lines_skipped_total", "Lines that a watcher who reads too slowly did not get.",
+             watch.watcher_skipped, out);
 }
 
 void AddInfo(const ServerSnapshot& s, std::vector<MetricFamily>* out) {
@@ -183,6 +202,8 @@ std::vector<MetricFamily> MetricFamilies(ServerSnapshot snapshot) {
   AddInfo(snapshot, &out);
   AddLevels(snapshot, &out);
   if (snapshot.data) AddData(*snapshot.data, &out);
+  if (snapshot.tls) AddTls(*snapshot.tls, &out);
+  AddWatch(snapshot.watch, &out);
   AddProcessorTime(snapshot, &out);
   for (const auto& field : kCommandFields) {
     AddCounter(field.name, field.help, snapshot.commands.*field.total, &out);
