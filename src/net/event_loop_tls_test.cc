@@ -147,7 +147,8 @@ TEST_P(TlsLoopTest, CertificatesOfClientsAreAskedForAsTheListenerSays) {
       {TlsMode::kAsSet, Verify::kAsk, &stranger, false},
       {TlsMode::kAsSet, Verify::kRequire, nullptr, false},
       {TlsMode::kAsSet, Verify::kRequire, &client_, true},
-      {TlsMode::kAsSet, Verify::kOnce, nullptr, true},
+      {TlsMode::kAsSet, Verify::kOnce, nullptr, false},
+      {TlsMode::kAsSet, Verify::kOnce, &client_, true},
       {TlsMode::kAnyone, Verify::kRequire, nullptr, true},
       {TlsMode::kCertified, Verify::kNone, nullptr, false},
       {TlsMode::kCertified, Verify::kNone, &stranger, false},
@@ -182,7 +183,7 @@ TEST_P(TlsLoopTest, VersionsBelowTheLeastAreRefused) {
   }
 }
 
-TEST_P(TlsLoopTest, PlainBytesAreAnsweredByAnAlertAndTheEnd) {
+TEST_P(TlsLoopTest, PlainBytesEndTheConnection) {
   Serve();
   const std::string packet = "\x80" + std::string(23, '\0');
   for (const std::string& hello :
@@ -292,30 +293,75 @@ TEST_P(TlsLoopTest, WithoutACacheNobodyResumes) {
   }
 }
 
-TEST_P(TlsLoopTest, ManyHandshakesAtOnceLeaveTheOthersTheirTurns) {
-  Serve(TlsMode::kAsSet, {}, {}, 2);
-  TlsPeer busy(address());
-  ASSERT_TRUE(busy.ShakeHands());
-  constexpr int kPeers = 60;
+// They are there before the loop takes its first turn.
+TEST_P(TlsLoopTest, FewHandshakesAreAnsweredInATurn) {
+  constexpr size_t kPeers = 40;
+  auto made = TlsServer::Create(Files());
+  ASSERT_TRUE(made.has_value());
+  tls_ = std::move(*made);
+  auto opened = Listener::OpenTcp({"127.0.0.1", 0}, TlsMode::kAsSet, {.backlog = 4096});
+  ASSERT_TRUE(opened.has_value());
   std::vector<std::unique_ptr<TlsPeer>> peers;
-  for (int i = 0; i < kPeers; ++i) peers.push_back(std::make_unique<TlsPeer>(address()));
-  std::atomic<int> shaken{0};
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&, t] {
-      for (int i = t; i < kPeers; i += 4) shaken += peers[i]->ShakeHands() ? 1 : 0;
-    });
+  for (size_t i = 0; i < kPeers; ++i) {
+    peers.push_back(std::make_unique<TlsPeer>((*opened)[0]->address()));
+    ASSERT_TRUE(peers.back()->SayHello());
   }
-  for (int i = 0; i < 50; ++i) {
-    ASSERT_TRUE(busy.Send("busy\n"));
-    EXPECT_EQ(busy.Receive(5), "busy\n");
-  }
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(shaken, kPeers);
+  LoopOptions options;
+  options.tls = tls_.get();
+  loops_ = std::make_unique<TestServer>(GetParam(), options, 1, std::move(*opened));
+  for (auto& peer : peers) EXPECT_TRUE(peer->IsAnswered());
+  EXPECT_GE(loops_->loop().Stats().turns, kPeers / 2);
+  // The last message of a handshake may come with requests, and with the end.
   for (auto& peer : peers) {
-    ASSERT_TRUE(peer->Send("one\n"));
-    EXPECT_EQ(peer->Receive(4), "one\n");
+    ASSERT_TRUE(peer->ShakeHands());
+    ASSERT_TRUE(peer->Send("need 100000\n" + std::string(100'000, '\x01') + "one\n"));
+    peer->peer().FinishSending();
   }
+  for (auto& peer : peers) EXPECT_EQ(peer->Receive(18), "100000 100000\none\n");
+  EXPECT_EQ(tls_->Stats().handshake_errors, 0u);
+}
+
+// OpenSSL would make room for all of it.
+TEST_P(TlsLoopTest, LongFirstMessageIsRefusedByItsHead) {
+  Serve();
+  const std::string heads[] = {
+      std::string("\x16\x03\x01\x40\x00\x01\x02\x00\x00", 9),
+      std::string("\x16\x03\x01\x00\x01\x01\x16\x03\x01\x00\x01\x02\x16\x03\x01\x00\x02\x00\x00",
+                  19)};
+  uint64_t refused = 0;
+  for (const std::string& head : heads) {
+    Peer peer(address());
+    for (const char byte : head) ASSERT_TRUE(peer.Send({&byte, 1}));
+    EXPECT_TRUE(Eventually([&] { return loops_->handler().closed == refused + 1; }));
+    EXPECT_EQ(tls_->Stats().handshake_errors, ++refused);
+  }
+}
+
+TEST_P(TlsLoopTest, EndlessWishesForNewKeysEndTheSession) {
+  Serve();
+  TlsPeer peer(address());
+  ASSERT_TRUE(peer.ShakeHands());
+  for (int i = 0; i < 100; ++i) {  // with data between them they are an honest peer's
+    ASSERT_TRUE(peer.AskForKeys());
+    ASSERT_TRUE(peer.Send("x\n"));
+    ASSERT_EQ(peer.Receive(2), "x\n");
+  }
+  for (uint32_t i = 0; i <= TlsSession::kAnswersMax; ++i) ASSERT_TRUE(peer.AskForKeys());
+  (void)peer.Flush();
+  EXPECT_TRUE(Eventually([&] { return loops_->handler().closed == 1; }));
+  EXPECT_EQ(tls_->Stats().protocol_errors, 1u);
+}
+
+// What is behind a request that ends the connection is not carried out, nor the former ones again.
+TEST_P(TlsLoopTest, ClosingConnectionRunsNothingAgain) {
+  Serve();
+  TlsPeer peer(address());
+  ASSERT_TRUE(peer.ShakeHands());
+  ASSERT_TRUE(peer.Send("big 4000000\nquit\n"));
+  ASSERT_TRUE(Eventually([&] { return loops_->handler().lines == 2; }));
+  for (int i = 0; i < 20; ++i) (void)peer.Send("more\n");
+  EXPECT_EQ(peer.Receive(5'000'000).size(), 4'000'000u);
+  EXPECT_EQ(loops_->handler().lines, 2u);
 }
 
 TEST_P(TlsLoopTest, WhoeverDoesNotShakeHandsIsClosedInTime) {
@@ -326,8 +372,10 @@ TEST_P(TlsLoopTest, WhoeverDoesNotShakeHandsIsClosedInTime) {
   ASSERT_TRUE(well.ShakeHands());
   Peer silent(address());
   ASSERT_TRUE(Eventually([&] { return loops_->handler().opened == 2; }));
-  test_clock_ms += 9'000;
-  for (int i = 0; i < 15; ++i) loops_->PassTick();
+  test_clock_ms += 8'000;
+  for (int i = 0; i < 12; ++i) loops_->PassTick();
+  EXPECT_EQ(loops_->handler().closed, 0u);
+  for (int i = 0; i < 20; ++i) loops_->PassTick();
   EXPECT_TRUE(silent.SeesEnd());
   EXPECT_EQ(tls_->Stats().handshake_errors, 1u);
   ASSERT_TRUE(well.Send("well\n"));

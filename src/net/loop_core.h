@@ -209,6 +209,7 @@ class LoopCore : public EventLoop {
   void OpenRecords(Connection& connection, std::string_view sealed);
   void FailTls(Connection& connection);
   void EndSlowHandshake(Connection& connection);
+  void FailHandshake(Connection& connection, std::string_view why);
 
   // Connections.
   void OpenConnection(const NewSocket& socket);
@@ -248,7 +249,7 @@ class LoopCore : public EventLoop {
   std::vector<Connection*> again_;
   std::vector<Connection*> graveyard_;
   std::deque<Connection*> handshakes_;  // that wait for their turn: the first comes next
-  int handshake_steps_left_ = 0;        // in this turn
+  int handshake_steps_left_ = 0;        // first answers, in this turn
   std::unique_ptr<char[]> sealed_;      // take_bytes_max, as received; null before the first
   size_t next_in_group_ = 0;
   size_t next_watched_ = 0;  // in connections_

@@ -14,7 +14,8 @@
 namespace weft::net {
 namespace {
 
-// A handshake costs as much as a thousand requests. Between two of them the others have a turn.
+// A handshake costs as much as a thousand requests, most of it for the first answer. Between two of
+// these the others have a turn.
 constexpr int kHandshakeStepsPerTurn = 2;
 constexpr uint64_t kHandshakeMsMax = 10'000;
 
@@ -57,15 +58,16 @@ ssize_t LoopCore::ReceiveSealed(Connection& connection, size_t asked) {
   return n;
 }
 
-// False: others shake hands in this turn, and the bytes wait for one of the next.
+// False: others are answered in this turn, and the bytes wait for one of the next.
 bool LoopCore::MayShakeHands(Connection& connection, std::string_view sealed) {
+  if (connection.tls_->has_answered()) return true;
   std::string& waiting = connection.tls_->waiting();
   if (handshake_steps_left_ > 0 && handshakes_.empty()) {
     --handshake_steps_left_;
     return true;
   }
-  if (waiting.size() + sealed.size() > TlsSession::kHandshakeBytesMax) {
-    connection.doomed_ = true;
+  if (waiting.size() + sealed.size() > TlsSession::kUnansweredBytesMax) {
+    FailHandshake(connection, "it sends more than one message unanswered");
     return false;
   }
   if (waiting.empty()) handshakes_.push_back(&connection);
@@ -102,7 +104,7 @@ void LoopCore::OpenRecords(Connection& connection, std::string_view sealed) {
   while (true) {
     // Large values go to their place without a stop.
     const size_t expected = connection.expected_bytes_;
-    const bool large = expected >= partial.size() + sizeof record;
+    const bool large = expected >= partial.size() + sizeof record && tls.fed() >= sizeof record;
     char* const space = large ? partial.Room(pool_, sizeof record, expected) : record;
     size_t n = 0;
     const TlsSession::Outcome outcome =
@@ -146,7 +148,9 @@ void LoopCore::Seal(Connection& connection) {
   while (tls.is_open() && connection.wire_->size() < most && plain.Gather(&piece, 1) == 1) {
     size_t n = 0;
     const std::string_view bytes(static_cast<const char*>(piece.iov_base), piece.iov_len);
-    if (tls.Write(bytes, &n) != TlsSession::Outcome::kMoved) return FailTls(connection);
+    const TlsSession::Outcome outcome = tls.Write(bytes, &n);
+    if (outcome == TlsSession::Outcome::kFailed) return FailTls(connection);
+    if (outcome != TlsSession::Outcome::kMoved) break;  // the rest of a message must come first
     plain.Advance(n, pool_);
     connection.bytes_out_.Add(n);
     bytes_out_.Add(n);
@@ -159,9 +163,14 @@ void LoopCore::Seal(Connection& connection) {
 
 void LoopCore::EndSlowHandshake(Connection& connection) {
   if (connection.tls_ == nullptr || connection.tls_->is_open() || connection.closing_) return;
+  if (!connection.tls_->waiting().empty()) return;  // for us
   if (now_ms_ - std::min(now_ms_, connection.opened_ms_) < kHandshakeMsMax) return;
+  FailHandshake(connection, "the handshake took too long");
+}
+
+void LoopCore::FailHandshake(Connection& connection, std::string_view why) {
   options_.tls->CountHandshakeError();
-  handler_->OnTlsFailure(connection, "the handshake took too long");
+  handler_->OnTlsFailure(connection, why);
   connection.doomed_ = true;
   Touch(connection);
 }

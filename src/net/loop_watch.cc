@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "net/loop_core.h"
+#include "net/tls_session.h"
 
 namespace weft::net {
 namespace {
@@ -38,8 +39,11 @@ void LoopCore::CloseIdle() {
 // Of one whose peer has sent its last byte: whether the rest of its request is not among those that
 // are here.
 bool LoopCore::WaitsInVain(const Connection& connection) {
+  // A session may keep a record that is not whole.
+  const size_t kept = connection.tls_ == nullptr ? 0 : TlsSession::kRecordBytes;
   return connection.input_room_.waits() && !connection.recv_armed_ &&
-         connection.expected_bytes_ > connection.partial_.size() + UnreadBytes(connection.fd_);
+         connection.expected_bytes_ >
+             connection.partial_.size() + kept + UnreadBytes(connection.fd_);
 }
 
 // A loop that does not receive from a connection may not be told that the peer is gone: io_uring

@@ -22,6 +22,12 @@ Status BadFile(std::string_view what, const std::string& path) {
 
 uint64_t NowMs() { return base::NowNs() / 1'000'000; }
 
+// Of a client's certificate with those that lead to its authority.
+constexpr long kCertificatesBytesMax = 32768;
+
+// A server does not ask a terminal for the password of its key.
+int NoPassword(char*, int, int, void*) { return 0; }
+
 // Names of TLS 1.3's suites go another way into OpenSSL than all others.
 Status TakeCiphers(SSL_CTX* context, std::string_view list) {
   std::string suites;
@@ -76,7 +82,8 @@ int VerifyFlags(TlsMode mode, TlsOptions::Verify verify) {
     case TlsOptions::Verify::kNone: return SSL_VERIFY_NONE;
     case TlsOptions::Verify::kAsk: return SSL_VERIFY_PEER;
     case TlsOptions::Verify::kRequire: return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT;
-    case TlsOptions::Verify::kOnce: return SSL_VERIFY_PEER | SSL_VERIFY_CLIENT_ONCE;
+    case TlsOptions::Verify::kOnce:
+      return SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT | SSL_VERIFY_CLIENT_ONCE;
   }
   WEFT_CHECK(false);
 }
@@ -101,6 +108,8 @@ Result<std::shared_ptr<SSL_CTX>> TlsServer::Load() {
   std::shared_ptr<SSL_CTX> context(SSL_CTX_new(TLS_server_method()), SSL_CTX_free);
   if (context == nullptr) return Status(Code::kNoMemory, "TLS: " + TakeTlsReason());
   SSL_CTX* const to = context.get();
+  SSL_CTX_set_default_passwd_cb(to, NoPassword);
+  SSL_CTX_set_max_cert_list(to, kCertificatesBytesMax);
   SSL_CTX_set_min_proto_version(to, kVersions[options_.version_min]);
   // OpenSSL's level 1 and above refuses the signatures of these versions.
   if (options_.version_min < 2) SSL_CTX_set_security_level(to, 0);

@@ -24,6 +24,7 @@ namespace weft::net {
 
 struct TlsOptions {
   enum class KeyForm : uint8_t { kPem = 1, kDer = 2 };
+  // kOnce requires one, too, and asks for it in the first handshake alone. There is only one here.
   enum class Verify : uint8_t { kNone, kAsk, kRequire, kOnce };
 
   std::string chain_path;  // the certificate, then those that lead to the authority (PEM)
@@ -41,7 +42,7 @@ struct TlsOptions {
 // Counters since the start; each is a moment's own.
 struct TlsStats {
   uint64_t sessions = 0;          // that clients may resume
-  uint64_t handshake_errors = 0;  // connections that never became sessions
+  uint64_t handshake_errors = 0;  // handshakes that failed or took too long; not who went away
   uint64_t protocol_errors = 0;   // sessions that ended by an error
   uint64_t loaded_ms = 0;         // when the certificate was loaded, on the monotonic clock
   int64_t expires_s = 0;          // when it ends, in Unix time

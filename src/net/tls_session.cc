@@ -54,6 +54,8 @@ int TlsSession::RoadRead(BIO* bio, char* space, size_t bytes, size_t* moved) {
 int TlsSession::RoadWrite(BIO* bio, const char* bytes, size_t count, size_t* moved) {
   auto* const session = static_cast<TlsSession*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
+  if (session->open_ && !session->is_writing_ && ++session->answers_ > kAnswersMax) return 0;
+  session->has_answered_ = true;
   char* const space = session->wire_.Reserve(count, *session->arena_, *session->pool_);
   if (space == nullptr) {
     session->no_memory_ = true;
@@ -82,9 +84,39 @@ std::unique_ptr<TlsSession> TlsSession::Create(SslPtr ssl, OutputArena* arena, B
   return session;
 }
 
+// Follows the client's first message, whose records may be cut anywhere, up to its length.
+bool TlsSession::IsHelloTooLong(std::string_view sealed) {
+  constexpr unsigned char kHandshakeRecord = 22;
+  for (const char byte : sealed) {
+    if (hello_head_bytes_ == sizeof hello_head_) break;
+    if (record_left_ == 0) {
+      record_head_[record_head_bytes_++] = static_cast<unsigned char>(byte);
+      if (record_head_bytes_ < sizeof record_head_) continue;
+      record_head_bytes_ = 0;
+      if (record_head_[0] != kHandshakeRecord) return false;  // OpenSSL says what is wrong
+      record_left_ = uint32_t{record_head_[3]} << 8 | record_head_[4];
+      continue;
+    }
+    record_left_--;
+    hello_head_[hello_head_bytes_++] = static_cast<unsigned char>(byte);
+  }
+  const uint32_t bytes =
+      uint32_t{hello_head_[1]} << 16 | uint32_t{hello_head_[2]} << 8 | hello_head_[3];
+  return hello_head_bytes_ == sizeof hello_head_ && bytes > kHelloBytesMax;
+}
+
+void TlsSession::Feed(std::string_view sealed) {
+  sealed_ = sealed;
+  if (has_answered_ || failed_ || !IsHelloTooLong(sealed)) return;
+  Fail();
+  failure_ = "the client's first message is too long";
+}
+
 void TlsSession::Fail() {
   failed_ = true;
-  failure_ = no_memory_ ? "the system has no memory" : TakeTlsReason();
+  failure_ = no_memory_               ? "the system has no memory"
+             : answers_ > kAnswersMax ? "it asks for new keys again and again"
+                                      : TakeTlsReason();
   sealed_ = {};
   waiting_ = {};
 }
@@ -104,6 +136,7 @@ TlsSession::Outcome TlsSession::Read(char* space, size_t bytes, size_t* moved) {
   ERR_clear_error();
   const int result = SSL_read_ex(ssl_.get(), space, bytes, moved);
   open_ = open_ || SSL_is_init_finished(ssl_.get()) != 0;  // for a failure undoes that
+  if (*moved != 0) answers_ = 0;
   return OutcomeOf(result);
 }
 
@@ -112,7 +145,10 @@ TlsSession::Outcome TlsSession::Write(std::string_view plain, size_t* moved) {
   if (failed_) return Outcome::kFailed;
   ERR_clear_error();
   const size_t bytes = std::min(plain.size(), kRecordBytes);
-  return OutcomeOf(SSL_write_ex(ssl_.get(), plain.data(), bytes, moved));
+  is_writing_ = true;
+  const int result = SSL_write_ex(ssl_.get(), plain.data(), bytes, moved);
+  is_writing_ = false;
+  return OutcomeOf(result);
 }
 
 void TlsSession::SayGoodbye() {

@@ -34,8 +34,13 @@ class TlsSession {
  public:
   // Plain bytes of a record at most.
   static constexpr size_t kRecordBytes = 16384;
-  // Sealed bytes before the handshake is over, at most: no client needs more for a step.
-  static constexpr size_t kHandshakeBytesMax = size_t{64} << 10;
+  // Of a client's first message, at most. OpenSSL makes room for what it says of its length.
+  static constexpr size_t kHelloBytesMax = 16384;
+  // Sealed bytes that a client may send before it is answered: that message in records.
+  static constexpr size_t kUnansweredBytesMax = size_t{64} << 10;
+  // Messages about the session itself that are answered between two pieces of data. A peer that
+  // asks for new keys and for nothing else would be busy for ever.
+  static constexpr uint32_t kAnswersMax = 32;
 
   enum class Outcome : uint8_t {
     kMoved,   // some bytes
@@ -53,7 +58,8 @@ class TlsSession {
 
   // The next received bytes. They must stay until Read says something else than kMoved, or
   // MayHaveMore says no: all are used up by then.
-  void Feed(std::string_view sealed) { sealed_ = sealed; }
+  void Feed(std::string_view sealed);
+  size_t fed() const { return sealed_.size(); }
   // Up to `bytes` plain bytes, at most a record's. Goes on with the handshake where that is due.
   Outcome Read(char* space, size_t bytes, size_t* moved);
   // False: the next Read would say kWants.
@@ -65,6 +71,8 @@ class TlsSession {
 
   // Whether the handshake is over.
   bool is_open() const { return open_; }
+  // Whether the client's first message was answered: that is most of a handshake's cost.
+  bool has_answered() const { return has_answered_; }
   // "TLSv1.3" and the like.
   std::string_view Version() const { return SSL_get_version(ssl_.get()); }
   // What the peer must get.
@@ -81,6 +89,7 @@ class TlsSession {
   static long RoadControl(BIO* bio, int command, long, void*);
   Outcome OutcomeOf(int result);
   void Fail();
+  bool IsHelloTooLong(std::string_view sealed);
 
   OutputArena* const arena_;
   BufferPool* const pool_;
@@ -89,6 +98,14 @@ class TlsSession {
   OutputQueue wire_;
   std::string failure_;
   std::string waiting_;
+  uint32_t answers_ = 0;      // since data came: kAnswersMax
+  uint32_t record_left_ = 0;  // of a record before has_answered: bytes that are still to come
+  uint8_t record_head_bytes_ = 0;
+  uint8_t hello_head_bytes_ = 0;
+  unsigned char record_head_[5] = {};
+  unsigned char hello_head_[4] = {};
+  bool has_answered_ = false;
+  bool is_writing_ = false;
   bool open_ = false;
   bool failed_ = false;
   bool no_memory_ = false;

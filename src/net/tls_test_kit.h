@@ -105,6 +105,21 @@ class TlsPeer {
       if (SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ || !Fill()) return false;
     }
   }
+  // The first message alone.
+  bool SayHello() {
+    SSL_do_handshake(ssl_.get());
+    return Flush();
+  }
+  // Waits for the server's answer, and leaves it where it is.
+  bool IsAnswered() const {
+    pollfd socket = {peer_.fd(), POLLIN, 0};
+    return poll(&socket, 1, 20'000) == 1 && (socket.revents & POLLIN) != 0;
+  }
+  // Tells the server to change its keys, too; goes out with the next record.
+  bool AskForKeys() {
+    return SSL_key_update(ssl_.get(), SSL_KEY_UPDATE_REQUESTED) == 1 &&
+           SSL_do_handshake(ssl_.get()) == 1;
+  }
   bool Send(std::string_view plain) { return Seal(plain) && Flush(); }
   // Makes records, each of `record` bytes, and sends nothing.
   bool Seal(std::string_view plain, size_t record = 16384) {

@@ -48,6 +48,7 @@ void UringLoop::TakeBuffer(Connection& connection, unsigned buffer, size_t bytes
 }
 
 void UringLoop::TakeSealed(Connection& connection, unsigned buffer, size_t bytes) {
+  if (connection.closing_) return ReturnBuffer(buffer);
   const bool may_read = connection.MayRead();
   Unseal(connection, {buffers_.get() + buffer * kBufferBytes, bytes});
   ReturnBuffer(buffer);

@@ -128,7 +128,7 @@ bool IsLoopback(const net::SocketAddress& address) {
 // Whether only those who have a certificate of the authority come in by it.
 bool AsksForCertificate(const ServerOptions& options, net::TlsMode mode) {
   return mode == net::TlsMode::kCertified ||
-         (mode == net::TlsMode::kAsSet && options.tls->verify == net::TlsOptions::Verify::kRequire);
+         (mode == net::TlsMode::kAsSet && options.tls->verify >= net::TlsOptions::Verify::kRequire);
 }
 
 std::string WhatIsExposed(bool asks, bool sealed) {

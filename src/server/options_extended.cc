@@ -133,6 +133,10 @@ std::string AsShown(const Suboption& suboption, std::string_view value) {
   }
   uint64_t number = 0;
   if (suboption.name == "ssl_session_cache") return "yes";
+  if (suboption.name == "ssl_verify_mode" && base::ParseNumber(value, &number)) {
+    constexpr std::string_view kFlags[] = {"0", "1", "3", "7"};  // OpenSSL's
+    return std::string(kFlags[number]);
+  }
   if (suboption.name == "ssl_keyformat")
     return value == "2" || (value[0] | 0x20) == 'd' ? "2" : "1";
   if (suboption.name == "ssl_min_version") return fmt::format("tlsv1.{}", value.back());

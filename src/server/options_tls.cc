@@ -20,8 +20,7 @@ Status TakeVerify(std::string_view value, net::TlsOptions* tls) {
   uint8_t mode = 0;
   if (!base::ParseNumber(value, &mode) || mode > 3)
     return BadUsage(
-        "Invalid ssl_verify_mode: 0 asks clients for no certificate, 1 asks, 2 requires one, 3 "
-        "asks once");
+        "Invalid ssl_verify_mode: 0 asks clients for no certificate, 1 asks, 2 and 3 require one");
   tls->verify = static_cast<net::TlsOptions::Verify>(mode);
   return {};
 }

@@ -48,7 +48,7 @@ def test_doors_ask_for_what_they_say():
                             enters = [b"VERSION" in _asked((f"127.0.0.{i}", port), context)
                                       for i in (2, 3, 4)]
                             by_flags = {0: True, 1: name != "stranger", 2: name == "known",
-                                        3: name != "stranger"}[verify]
+                                        3: name == "known"}[verify]
                             check_equal(enters, [True, name == "known", by_flags],
                                         f"{net} verify {verify} {name} {version.name}")
                             count += 3
