@@ -251,8 +251,10 @@ ParseResult ParseSasl(std::string_view input, const Packet& packet, Opcode opcod
   if (input.size() < packet.whole_bytes()) return Need(packet.whole_bytes());
   // PLAIN has no second step.
   const bool is_plain = input.substr(kBinaryHeaderBytes, packet.key_bytes) == kMechanism;
-  if (opcode == Opcode::kSaslStep || !is_plain)
+  if (opcode == Opcode::kSaslStep || !is_plain) {
+    request->refused = Refused::kMechanism;
     return Refuse(packet, BinaryStatus::kAuthFailure, request);
+  }
   request->kind = RequestKind::kLogin;
   request->command.value = input.substr(packet.front_bytes(), packet.value_bytes());
   return Done(packet.whole_bytes());

@@ -97,6 +97,7 @@ void CountRefused(Refused refused, CommandCounters* counters) {
     case Refused::kNone: return;
     case Refused::kTooLarge: return counters->store_too_large.Add(1);
     case Refused::kBadChunk: return counters->cmd_set.Add(1);
+    case Refused::kMechanism: counters->auth_cmds.Add(1); return counters->auth_errors.Add(1);
   }
 }
 

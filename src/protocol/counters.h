@@ -36,7 +36,7 @@ inline void CountReply(const Request& request, const cache::Reply& reply,
   counters->get_hits.Add(1);
 }
 
-// Counts a store that was refused before it was carried out.
+// Counts a store or a log-in that was refused before it was carried out.
 void CountRefused(Refused refused, CommandCounters* counters);
 
 }  // namespace weft::protocol

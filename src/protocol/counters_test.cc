@@ -39,6 +39,8 @@ Counted Read(const CommandCounters& c) {
            {"store_too_large", &c.store_too_large},
            {"store_no_memory", &c.store_no_memory},
            {"total_items", &c.total_items},
+           {"auth_cmds", &c.auth_cmds},
+           {"auth_errors", &c.auth_errors},
        }) {
     if (counter->value() != 0) counted[name] = counter->value();
   }
@@ -114,6 +116,12 @@ TEST(Counters, RefusedStoresCountInEveryMode) {
   EXPECT_EQ(CountedFor("ms k 1\r\nxyz", Outcome::kMiss), (Counted{{"cmd_set", 1}}));
   EXPECT_EQ(CountedFor("set k 0 0 1\r\nx\r\n", Outcome::kNoMemory),
             (Counted{{"store_no_memory", 1}}));
+}
+
+TEST(Counters, OtherMechanismsAreFailedLogIns) {
+  CommandCounters counters;
+  CountRefused(Refused::kMechanism, &counters);
+  EXPECT_EQ(Read(counters), (Counted{{"auth_cmds", 1}, {"auth_errors", 1}}));
 }
 
 TEST(Counters, ArithmeticMakesItemsToo) {

@@ -136,6 +136,7 @@ TEST_F(GateTest, BeforeALogInOneOpcodeOfTheOthersIsServed) {
         EXPECT_EQ(request.kind, RequestKind::kText);
         EXPECT_EQ(request.binary_words.status, 0x20) << number;
         EXPECT_EQ(request.close, opcode != Opcode::kSaslStep) << number;
+        EXPECT_EQ(request.refused == Refused::kMechanism, !request.close) << number;
         break;
     }
   }
@@ -159,7 +160,10 @@ TEST_F(GateTest, PlainNamesUserAndPassword) {
   EXPECT_EQ(credentials.password, "");
   EXPECT_FALSE(CredentialsOf(login("PLAIN", "user secret"), &credentials));
   EXPECT_FALSE(CredentialsOf(login("PLAIN", bytes("\0user"sv)), &credentials));
-  EXPECT_EQ(login("CRAM-MD5", "").binary_words.status, 0x20);
+  const Request other = login("CRAM-MD5", "");
+  EXPECT_EQ(other.binary_words.status, 0x20);
+  EXPECT_EQ(other.refused, Refused::kMechanism);
+  EXPECT_EQ(login(std::string(33, 'M'), "").refused, Refused::kNone);
   EXPECT_EQ(login(std::string(33, 'M'), "").binary_words.status, 0x04);
   EXPECT_FALSE(login(std::string(33, 'M'), "").close);
   const Request too_long = login("PLAIN", std::string(kTokenBytesMax + 1, 'x'));

@@ -72,11 +72,12 @@ inline constexpr uint32_t kWatchUnknown = 1u << 31;
 // Those of which each query may be an event.
 inline constexpr uint32_t kWatchQueries = kWatchFetchers | kWatchMutations | kWatchDeletions;
 
-// A store whose value is dropped, with kText.
+// What a request of kind kText counts as: a store whose value is dropped, or a log-in.
 enum class Refused : uint8_t {
   kNone,
   kTooLarge,
-  kBadChunk,  // its value does not end where the line said
+  kBadChunk,   // its value does not end where the line said
+  kMechanism,  // of SASL, that is not known; nobody's password was tried
 };
 
 // What a reply of the binary protocol repeats of its request (protocol/binary.h).

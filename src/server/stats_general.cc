@@ -71,8 +71,8 @@ void WriteTraffic(const ServerSnapshot& s, bool idle_timeout, StatsWriter* out) 
   out->Line("conn_yields", s.conn_yields);
 }
 
-void WriteTls(const net::TlsStats& tls, StatsWriter* out) {
-  out->Line("ssl_new_sessions", tls.sessions);
+void WriteTls(const net::TlsStats& tls, bool session_cache, StatsWriter* out) {
+  if (session_cache) out->Line("ssl_new_sessions", tls.sessions);
   out->Line("ssl_handshake_errors", tls.handshake_errors);
   out->Line("ssl_proto_errors", tls.protocol_errors);
   out->Line("time_since_server_cert_refresh", (base::NowNs() / 1'000'000 - tls.loaded_ms) / 1000);
@@ -133,7 +133,8 @@ std::string GeneralStats(const ServerSnapshot& snapshot, const ServerOptions& op
   WriteIndex(snapshot, &out);
   WriteSideWork(options.unused, snapshot.watch, &out);
   WriteStore(snapshot, options.unused.lru_maintainer, &out);
-  if (snapshot.tls) WriteTls(*snapshot.tls, &out);
+  const bool session_cache = options.tls && options.tls->session_cache;
+  if (snapshot.tls) WriteTls(*snapshot.tls, session_cache, &out);
   return out.End();
 }
 

@@ -159,6 +159,19 @@ TEST(Stats, LinesOfWhatIsTurnedOffAreLeftOut) {
   EXPECT_THAT(missing("items", &UnusedSettings::lru_maintainer), testing::SizeIs(14));
 }
 
+// As memcached: how many sessions there were is known where clients may resume them.
+TEST(Stats, TlsSessionsAreShownWhereTheyAreKept) {
+  ServerSnapshot snapshot = Example();
+  snapshot.tls.emplace().sessions = 7;
+  ServerOptions options;
+  options.tls.emplace();
+  const std::string without = StatsText("", snapshot, options);
+  EXPECT_THAT(without, HasSubstr("STAT ssl_handshake_errors 0\r\n"));
+  EXPECT_THAT(without, testing::Not(HasSubstr("ssl_new_sessions")));
+  options.tls->session_cache = true;
+  EXPECT_EQ(Value(StatsText("", snapshot, options), "ssl_new_sessions"), "7");
+}
+
 TEST(Stats, IdleKicksAreShownWhereThereIsATimeout) {
   ServerOptions options;
   options.idle_timeout_s = 5;

@@ -39,6 +39,11 @@ FILES = {
     "passes.t": START % ("STORED", "1", "1"),
     "fails.t": START % ("OTHER", "1", "1"),
     "leaves.t": START % ("STORED", "", ""),  # a server, that the tool ends
+    # It keeps items in a file that need not lie in memory.
+    "keeps.t": (START % ("STORED", "1", "1")).replace(" -o rel", " -e $path.items -o rel"),
+    "plain.t": "use Test::More tests => 1; ok(!$ENV{SSL_TEST} && !$ENV{RUN_SASL_TESTS});",
+    "ssl_file.t": "use Test::More tests => 1; is(!!$ENV{SSL_TEST}, !!eval "
+                  "{ require IO::Socket::SSL });",
     "late.t": "sleep 600;",
     "skips.t": "use Test::More skip_all => 'not today';",
 }
@@ -65,8 +70,9 @@ def test_the_tool_tells_files_apart():
         check_equal(status, 1, text)
         told = dict(re.findall(r"^(\w+\.t) +[\d.]+ s +(\w+)", text, re.M))
         check_equal(told, {"passes.t": "passes", "fails.t": "fails", "leaves.t": "passes",
+                           "keeps.t": "passes", "plain.t": "passes", "ssl_file.t": "passes",
                            "late.t": "late", "skips.t": "skips"}, text)
-        check("2 of 5 files passed" in text, text)
+        check("5 of 8 files passed" in text, text)
         status, text = _run(checkout / "t", harness.subject_binary())
         check_equal(status, 2, text)
 
