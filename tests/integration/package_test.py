@@ -1,7 +1,6 @@
 """The Debian package: its files, its scripts, and what a machine has after install and purge."""
 
 import contextlib
-import functools
 import os
 import pathlib
 import re
@@ -12,6 +11,7 @@ import tempfile
 
 import harness
 from harness import Skip, check, check_equal
+from package_kit import package
 from starts import weft
 
 FILES = {  # path: (mode, kind)
@@ -41,29 +41,17 @@ def _run(*words, **more):
     return subprocess.run([str(word) for word in words], capture_output=True, text=True, **more)
 
 
-@functools.lru_cache(None)
-def _package():
-    """The package of the program under test, built once; its folder goes with this process."""
-    for program in ("dpkg-deb", "dpkg-shlibdeps", "strip", "cmake"):
-        if not shutil.which(program):
-            raise Skip(f"{program} is not installed (dpkg-dev, binutils, cmake)")
-    folder = tempfile.TemporaryDirectory(prefix="weft-package-")
-    done = _run(harness.ROOT / "tools/package", weft(), folder.name)
-    check_equal(done.returncode, 0, done.stderr)
-    return pathlib.Path(done.stdout.strip()), folder
-
-
 @contextlib.contextmanager
 def _unpacked():
     with tempfile.TemporaryDirectory(prefix="weft-tree-") as folder:
         os.chmod(folder, 0o755)  # other users start the program
-        done = _run("dpkg-deb", "-R", _package()[0], folder)
+        done = _run("dpkg-deb", "-R", package()[0], folder)
         check_equal(done.returncode, 0, done.stderr)
         yield pathlib.Path(folder)
 
 
 def test_the_package_has_its_files_and_no_other():
-    done = _run("dpkg-deb", "-c", _package()[0])
+    done = _run("dpkg-deb", "-c", package()[0])
     got = {}
     for line in done.stdout.splitlines():
         mode, owner, path = re.match(r"(\S+) (\S+) .*? \./(.*)$", line).groups()
@@ -89,7 +77,7 @@ def test_it_can_lie_beside_memcached():
 
 
 def test_its_fields_are_filled():
-    done = _run("dpkg-deb", "-f", _package()[0])
+    done = _run("dpkg-deb", "-f", package()[0])
     fields = dict(re.findall(r"^(\S+): (.*)$", done.stdout, re.M))
     check_equal(fields["Package"], "weft")
     check("@" not in done.stdout.replace(fields["Maintainer"], ""), done.stdout)
@@ -114,7 +102,7 @@ def test_lintian_finds_nothing():
     if not shutil.which("lintian"):
         raise Skip("lintian is not installed (lintian)")
     as_root = ["--allow-root"] if os.geteuid() == 0 else []
-    done = _run("lintian", *as_root, "--fail-on", "error,warning", _package()[0])
+    done = _run("lintian", *as_root, "--fail-on", "error,warning", package()[0])
     check_equal((done.returncode, done.stdout), (0, ""), "lintian")
 
 
@@ -197,12 +185,15 @@ install
 id weft
 mkdir -p /var/lib/weft/11212
 touch /var/lib/weft/CURRENT /var/lib/weft/11212/CURRENT
+mkdir -p /dev/shm
+touch /dev/shm/weft /dev/shm/weft.meta
+chown weft /dev/shm/weft /dev/shm/weft.meta
 echo a:b >/etc/weft/passwords
 echo '# mine' >>/etc/weft.conf
 install
 tail -n 1 /etc/weft.conf
 dpkg --no-triggers --remove weft
-ls /etc/weft.conf /var/lib/weft/CURRENT
+ls /etc/weft.conf /var/lib/weft/CURRENT /dev/shm/weft
 install
 dpkg --no-triggers --purge weft
 ls "$wanted"
@@ -231,13 +222,13 @@ def test_a_purge_leaves_nothing():
     if _run("dpkg", "-s", "weft").returncode == 0 or _run("getent", "passwd", "weft").stdout:
         raise Skip("the package, or a user weft, is on this machine")
     with tempfile.TemporaryDirectory(prefix="weft-layer-") as folder:
-        done = _run("unshare", "--mount", "--net", "sh", "-c", IN_A_LAYER, "sh", _package()[0],
+        done = _run("unshare", "--mount", "--net", "sh", "-c", IN_A_LAYER, "sh", package()[0],
                     folder)
     if done.returncode == 77 or "permission denied" in done.stderr:
         raise Skip("no layer can be put over this machine's files here")
     check_equal(done.returncode, 0, done.stdout[-2000:] + done.stderr)
     did, alone, left = re.split("ALONE\n|LEFT\n", done.stdout)
-    for words in ("# mine", "/var/lib/weft/CURRENT", "/etc/weft.conf"):
+    for words in ("# mine", "/var/lib/weft/CURRENT", "/etc/weft.conf", "/dev/shm/weft"):
         check(words in did.splitlines(), f"{words} did not stay: {did}")
     check("uid=" in did, did)
     # Beside memcached either could be first at the next boot.

@@ -1,5 +1,6 @@
 """Certificates for tests, and a client whose bytes are sealed."""
 
+import os
 import pathlib
 import ssl
 import tempfile
@@ -8,15 +9,20 @@ import harness
 
 
 class Certificates:
-    """A folder with a server's certificate, and contexts of clients. Use as a context manager."""
+    """A folder with a server's certificate, and contexts of clients. Use as a context manager. An
+    `own_folder` stays, and the `group` of a service may read what is in it."""
+
+    def __init__(self, own_folder=None, group=None):
+        self._own_folder = own_folder
+        self._group = group
 
     def __enter__(self):
         self._trustme = harness.client_library("trustme")
         self.folder = tempfile.TemporaryDirectory(prefix="weft-tls-")
-        self.path = pathlib.Path(self.folder.name)
+        self.path = pathlib.Path(self._own_folder or self.folder.name)
         self.authority = self._trustme.CA()
         self.stranger = self._trustme.CA()
-        self.authority.cert_pem.write_to_path(self.path / "ca.pem")
+        self._replace("ca.pem", self.authority.cert_pem.bytes())
         self.renew()
         self.of_client = self.authority.issue_cert("client@test")
         self.of_stranger = self.stranger.issue_cert("stranger@test")
@@ -37,6 +43,9 @@ class Certificates:
     def _replace(self, name, data):
         new = self.path / (name + ".new")
         new.write_bytes(data)
+        if self._group is not None:
+            os.chown(new, -1, self._group)
+            new.chmod(0o640)
         new.rename(self.path / name)
 
     def flags(self, extra=""):
