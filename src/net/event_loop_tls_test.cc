@@ -346,7 +346,7 @@ TEST_P(TlsLoopTest, EndlessWishesForNewKeysEndTheSession) {
     ASSERT_TRUE(peer.Send("x\n"));
     ASSERT_EQ(peer.Receive(2), "x\n");
   }
-  for (uint32_t i = 0; i <= TlsSession::kAnswersMax; ++i) ASSERT_TRUE(peer.AskForKeys());
+  for (uint32_t i = 0; i <= TlsSession::kKeyUpdatesMax; ++i) ASSERT_TRUE(peer.AskForKeys());
   (void)peer.Flush();
   EXPECT_TRUE(Eventually([&] { return loops_->handler().closed == 1; }));
   EXPECT_EQ(tls_->Stats().protocol_errors, 1u);

@@ -40,6 +40,7 @@ const BIO_METHOD* TlsSession::Road() {
 int TlsSession::RoadRead(BIO* bio, char* space, size_t bytes, size_t* moved) {
   auto* const session = static_cast<TlsSession*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
+  if (session->key_updates_ > kKeyUpdatesMax) return 0;
   const size_t n = std::min(bytes, session->sealed_.size());
   if (n == 0) {
     BIO_set_retry_read(bio);
@@ -54,7 +55,6 @@ int TlsSession::RoadRead(BIO* bio, char* space, size_t bytes, size_t* moved) {
 int TlsSession::RoadWrite(BIO* bio, const char* bytes, size_t count, size_t* moved) {
   auto* const session = static_cast<TlsSession*>(BIO_get_data(bio));
   BIO_clear_retry_flags(bio);
-  if (session->open_ && !session->is_writing_ && ++session->answers_ > kAnswersMax) return 0;
   session->has_answered_ = true;
   char* const space = session->wire_.Reserve(count, *session->arena_, *session->pool_);
   if (space == nullptr) {
@@ -65,6 +65,14 @@ int TlsSession::RoadWrite(BIO* bio, const char* bytes, size_t count, size_t* mov
   session->wire_.Commit(count, *session->arena_);
   *moved = count;
   return 1;
+}
+
+// Told of each message about the session itself.
+void TlsSession::OnMessage(int is_written, int, int type, const void* bytes, size_t count, SSL*,
+                           void* session) {
+  if (is_written != 0 || type != SSL3_RT_HANDSHAKE || count == 0) return;
+  if (*static_cast<const unsigned char*>(bytes) == SSL3_MT_KEY_UPDATE)
+    static_cast<TlsSession*>(session)->key_updates_++;
 }
 
 long TlsSession::RoadControl(BIO*, int command, long, void*) {
@@ -80,6 +88,8 @@ std::unique_ptr<TlsSession> TlsSession::Create(SslPtr ssl, OutputArena* arena, B
   BIO_set_init(road, 1);
   SSL_set_bio(ssl.get(), road, road);  // which owns it
   SSL_set_accept_state(ssl.get());
+  SSL_set_msg_callback(ssl.get(), OnMessage);
+  SSL_set_msg_callback_arg(ssl.get(), session.get());
   session->ssl_ = std::move(ssl);
   return session;
 }
@@ -115,7 +125,7 @@ void TlsSession::Feed(std::string_view sealed) {
 void TlsSession::Fail() {
   failed_ = true;
   failure_ = no_memory_               ? "the system has no memory"
-             : answers_ > kAnswersMax ? "it asks for new keys again and again"
+             : key_updates_ > kKeyUpdatesMax ? "it asks for new keys again and again"
                                       : TakeTlsReason();
   sealed_ = {};
   waiting_ = {};
@@ -136,7 +146,7 @@ TlsSession::Outcome TlsSession::Read(char* space, size_t bytes, size_t* moved) {
   ERR_clear_error();
   const int result = SSL_read_ex(ssl_.get(), space, bytes, moved);
   open_ = open_ || SSL_is_init_finished(ssl_.get()) != 0;  // for a failure undoes that
-  if (*moved != 0) answers_ = 0;
+  if (*moved != 0) key_updates_ = 0;
   return OutcomeOf(result);
 }
 
@@ -145,10 +155,7 @@ TlsSession::Outcome TlsSession::Write(std::string_view plain, size_t* moved) {
   if (failed_) return Outcome::kFailed;
   ERR_clear_error();
   const size_t bytes = std::min(plain.size(), kRecordBytes);
-  is_writing_ = true;
-  const int result = SSL_write_ex(ssl_.get(), plain.data(), bytes, moved);
-  is_writing_ = false;
-  return OutcomeOf(result);
+  return OutcomeOf(SSL_write_ex(ssl_.get(), plain.data(), bytes, moved));
 }
 
 void TlsSession::SayGoodbye() {

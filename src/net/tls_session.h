@@ -38,9 +38,9 @@ class TlsSession {
   static constexpr size_t kHelloBytesMax = 16384;
   // Sealed bytes that a client may send before it is answered: that message in records.
   static constexpr size_t kUnansweredBytesMax = size_t{64} << 10;
-  // Messages about the session itself that are answered between two pieces of data. A peer that
-  // asks for new keys and for nothing else would be busy for ever.
-  static constexpr uint32_t kAnswersMax = 32;
+  // Times that a peer may change its keys between two pieces of data: each costs as much as several
+  // requests.
+  static constexpr uint32_t kKeyUpdatesMax = 32;
 
   enum class Outcome : uint8_t {
     kMoved,   // some bytes
@@ -86,6 +86,8 @@ class TlsSession {
   static const BIO_METHOD* Road();
   static int RoadRead(BIO* bio, char* space, size_t bytes, size_t* moved);
   static int RoadWrite(BIO* bio, const char* bytes, size_t count, size_t* moved);
+  static void OnMessage(int is_written, int version, int type, const void* bytes, size_t count,
+                        SSL* ssl, void* session);
   static long RoadControl(BIO* bio, int command, long, void*);
   Outcome OutcomeOf(int result);
   void Fail();
@@ -98,14 +100,13 @@ class TlsSession {
   OutputQueue wire_;
   std::string failure_;
   std::string waiting_;
-  uint32_t answers_ = 0;      // since data came: kAnswersMax
+  uint32_t key_updates_ = 0;  // since data came
   uint32_t record_left_ = 0;  // of a record before has_answered: bytes that are still to come
   uint8_t record_head_bytes_ = 0;
   uint8_t hello_head_bytes_ = 0;
   unsigned char record_head_[5] = {};
   unsigned char hello_head_[4] = {};
   bool has_answered_ = false;
-  bool is_writing_ = false;
   bool open_ = false;
   bool failed_ = false;
   bool no_memory_ = false;
