@@ -164,8 +164,8 @@ class Moments:
         self.whole = None
 
     def wait(self, process):
-        """Waits: not at all, until that was too early; then for as long as it takes; then for a part
-        of that time."""
+        """Waits: not at all, until that was too early; then for as long as it takes; then for a
+        part of that time."""
         if not self.early:
             self.waited = 0
         elif self.whole is None:
