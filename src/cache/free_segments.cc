@@ -2,6 +2,7 @@
 // The rules: docs/design/0002-memory.md, "What -m means"; docs/design/0020-room-in-the-log.md.
 #include <algorithm>
 
+#include "base/clock.h"
 #include "cache/object_log.h"
 
 namespace weft::cache {
@@ -82,21 +83,52 @@ uint32_t ObjectLog::TakeLocked(Room room) {
   return segment;
 }
 
+// Has memory behind a free segment that has none. False: a file's file system is full.
+bool ObjectLog::AskForPagesLocked(uint32_t segment) {
+  if (pages_.Back(uint64_t{segment} * geometry_.segment_bytes, geometry_.segment_bytes)) {
+    free_bare_.Erase(segment);
+    backed_segments_++;
+    return true;
+  }
+  shortage_.refused.fetch_add(1, std::memory_order_relaxed);
+  shortage_.asked_s = base::NowSeconds();
+  return false;
+}
+
 // Takes a free segment out of its set, with memory behind it. False: there is none, for a file's
-// file system is full. Then the log makes do with what it has, until its budget is set again.
+// file system is full. Then the log makes do with what it has, until there is room again or its
+// budget is set. Below budget_min that may be too little for the largest objects, or for any: to
+// count on segments that cannot be had would refuse the others, too.
 bool ObjectLog::BackLocked(uint32_t segment) {
   if (free_backed_.Contains(segment)) {
     free_backed_.Erase(segment);
-  } else if (pages_.Back(uint64_t{segment} * geometry_.segment_bytes, geometry_.segment_bytes)) {
-    free_bare_.Erase(segment);
-    backed_segments_++;
-  } else {
-    budget_goal_ = budget_segments_ = backed_segments_;
+  } else if (!AskForPagesLocked(segment)) {
+    if (!shortage_.lasts) shortage_.budget = budget_goal_;
+    shortage_.lasts = true;
+    budget_segments_ = backed_segments_;
+    budget_goal_ = std::min(shortage_.budget, backed_segments_);
     PublishCountsLocked();
     return false;
   }
   used_end_ = std::max(used_end_, segment + 1);
   return true;
+}
+
+void ObjectLog::AskForPages(uint32_t now_s) {
+  base::MutexLock lock(&mutex_);
+  if (!shortage_.lasts || now_s <= shortage_.asked_s) return;
+  // One on the way to a lower budget needs no more than it has.
+  const bool needs = shortage_.budget > backed_segments_ && free_bare_.count() != 0;
+  if (needs) {
+    const uint32_t segment = free_bare_.Lowest();
+    if (!AskForPagesLocked(segment)) return;
+    free_backed_.Insert(segment);
+    used_end_ = std::max(used_end_, segment + 1);
+  }
+  shortage_.lasts = false;
+  budget_goal_ = shortage_.budget;
+  budget_segments_ = std::max(budget_segments_, budget_goal_);
+  PublishCountsLocked();
 }
 
 // Takes those free segments. `first` 0: there are none. Returns the first, or 0.
@@ -231,7 +263,8 @@ void ObjectLog::Reclaim() {
 
 void ObjectLog::SetBudget(uint32_t segments) {
   base::MutexLock lock(&mutex_);
-  if (segments == budget_goal_) return;
+  if (segments == (shortage_.lasts ? shortage_.budget : budget_goal_)) return;
+  shortage_.lasts = false;
   if (segments > std::max(budget_goal_, geometry_.budget_segments)) AskForHugePages(segments);
   budget_goal_ = segments;
   ReachLocked(segments);

@@ -132,10 +132,11 @@ Status MemoryFile::CheckWhose() const {
   return {};
 }
 
-Status MemoryFile::CheckWhere() const {
+Status MemoryFile::CheckWhere() {
   struct statfs system = {};
   if (fstatfs(held_->fd, &system) != 0) return Failed("look at the file system of", path_);
-  if (on_disk_ || system.f_type == TMPFS_MAGIC) return {};
+  syncs_ = system.f_type != TMPFS_MAGIC;
+  if (on_disk_ || !syncs_) return {};
   struct statx about = {};
   if (statx(held_->fd, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &about) == 0 &&
       (about.stx_attributes & STATX_ATTR_DAX) != 0)
@@ -175,9 +176,10 @@ Status MemoryFile::ReadHeader() {
   return {};
 }
 
-// On a disk the file must be what its header says, whenever the power goes.
+// On a disk, or in memory that outlives power, the file must be what its header says, whenever the
+// power goes.
 Status MemoryFile::WriteHeader(uint64_t stop_id) {
-  if (on_disk_ && fsync(held_->fd) != 0) return Failed("sync", path_);
+  if (syncs_ && fsync(held_->fd) != 0) return Failed("sync", path_);
   Header header = {};
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.layout = kRestartLayout;
@@ -185,7 +187,7 @@ Status MemoryFile::WriteHeader(uint64_t stop_id) {
   header.crc = SumOf(header);
   if (!WriteAll(held_->fd, reinterpret_cast<const char*>(&header), sizeof header, 0))
     return Failed("write", path_);
-  if (on_disk_ && fsync(held_->fd) != 0) return Failed("sync", path_);
+  if (syncs_ && fsync(held_->fd) != 0) return Failed("sync", path_);
   return {};
 }
 
@@ -240,7 +242,7 @@ Result<std::string> MemoryFile::ReadTable(uint64_t bytes) const {
 }
 
 Status MemoryFile::SyncFolder() const {
-  if (!on_disk_) return {};
+  if (!syncs_) return {};
   const size_t slash = path_.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
   const int fd = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -4,8 +4,8 @@
 // A server keeps it locked. While a server has it, the file says that it is in use, and nobody
 // believes what is in it. A server that stops cleanly (cache/restart.h) writes the table of
 // segments behind the objects, and a number at the beginning. Last it writes FILE.meta with the
-// same number. The next server deletes FILE.meta before it looks at it. So whatever comes between,
-// a crash of either leaves a file that is not believed.
+// same number. The next server deletes FILE.meta before it looks at it. So a crash of a server that
+// stops, or of the next one from then on, leaves a file that is not believed.
 //
 // Threads   one.
 // Errors    kRetryLater: another server has it. kUnsupported: it does not lie in memory.
@@ -67,7 +67,7 @@ class MemoryFile final : public PageSource {
 
   explicit MemoryFile(const MemoryFileOptions& options);
   Status CheckWhose() const;
-  Status CheckWhere() const;
+  Status CheckWhere();
   Status CheckRoom() const;
   Status ReadHeader();
   Status WriteHeader(uint64_t stop_id);
@@ -77,6 +77,7 @@ class MemoryFile final : public PageSource {
   const std::string path_;
   const uint64_t bytes_;
   const bool on_disk_;
+  bool syncs_ = true;  // what it holds outlives the system: each step must be there before the next
   std::shared_ptr<Held> held_;
   uint64_t stop_id_ = 0;  // as the file had it when it was opened
   uint64_t file_bytes_ = 0;

@@ -31,6 +31,7 @@
 #include "base/mutex.h"
 #include "cache/command.h"
 #include "cache/epoch.h"
+#include "cache/page_shortage.h"
 #include "cache/pages.h"
 #include "cache/segment_set.h"
 #include "task/log.h"
@@ -161,9 +162,8 @@ class ObjectLog {
   // old.
   uint32_t segments_in_use_max() const { return in_use_max_.load(std::memory_order_relaxed); }
 
-  // A version greater than any given out before.
+  // A version greater than any given out before; and the first that was not given out yet.
   uint64_t NextVersion() { return versions_.fetch_add(1, std::memory_order_relaxed); }
-  // No version from here on was given out yet.
   uint64_t next_version() const { return versions_.load(std::memory_order_relaxed); }
   // Every object carries its version, so a segment takes up only one number, and no version below
   // `first` is given out any more. Call it before anything is appended.
@@ -211,9 +211,8 @@ class ObjectLog {
   // A victim that has_ended_in_part was emptied, and `copied_units` of it were copied. The gain
   // decides how many more such victims are given out within this second.
   void NoteCleaned(const Victim& victim, uint64_t copied_units) WEFT_EXCLUDES(mutex_);
-  // The victim holds nothing any more.
+  // The victim holds nothing any more; or it stays, and goes to the back of its queue.
   void Retire(uint32_t segment) WEFT_EXCLUDES(mutex_);
-  // The victim stays: it goes to the back of its queue.
   void Renew(uint32_t segment) WEFT_EXCLUDES(mutex_);
   // Seals every open segment, so that it can become a victim.
   void SealAll() WEFT_EXCLUDES(mutex_);
@@ -226,6 +225,9 @@ class ObjectLog {
   void SetBudget(uint32_t segments) WEFT_EXCLUDES(mutex_);
   // While over budget: gives one free segment back. To call when nobody waits for room.
   void GiveBackOne() WEFT_EXCLUDES(mutex_);
+  // While there is a shortage: asks for a segment's memory once more, but once a second at most.
+  void AskForPages(uint32_t now_s) WEFT_EXCLUDES(mutex_);
+  const PageShortage& shortage() const { return shortage_; }
 
   // Bytes of objects that count. Reads every segment: for statistics.
   uint64_t live_bytes() const;
@@ -339,6 +341,7 @@ class ObjectLog {
   bool IsFreeLocked(uint32_t segment) const WEFT_REQUIRES(mutex_);
   bool MayTakeLocked(uint32_t segment, bool any) const WEFT_REQUIRES(mutex_);
   uint32_t ReserveLocked() const WEFT_REQUIRES(mutex_);
+  bool AskForPagesLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   bool BackLocked(uint32_t segment) WEFT_REQUIRES(mutex_);
   uint32_t UsedLocked() const WEFT_REQUIRES(mutex_) {
     return backed_segments_ - free_backed_.count();
@@ -432,6 +435,7 @@ class ObjectLog {
   std::atomic<bool> over_budget_{false};
   std::atomic<uint32_t> reach_{1};  // segments below it may be taken; grows under mutex_
   std::atomic<bool> watched_{false};
+  PageShortage shortage_;
   std::atomic<uint64_t> young_units_{0};  // that young may hold; within bounds where it is used
   std::atomic<bool> keeps_to_replace_{false};  // by the budget of now
   std::atomic<bool> filling_{false};           // written under mutex_
@@ -442,7 +446,7 @@ class ObjectLog {
   mutable base::Mutex mutex_;
   std::vector<uint32_t> begun_ WEFT_GUARDED_BY(mutex_);   // since the last LookAt
   std::vector<bool> is_begun_ WEFT_GUARDED_BY(mutex_);    // by segment: is in begun_
-  uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as SetBudget was last asked for
+  uint32_t budget_goal_ WEFT_GUARDED_BY(mutex_);          // as asked for; less in a shortage
   uint32_t budget_segments_ WEFT_GUARDED_BY(mutex_);      // above the goal while on the way there
   uint32_t kept_segments_ WEFT_GUARDED_BY(mutex_) = 0;    // on the way there: left free for stores
   uint32_t backed_segments_ WEFT_GUARDED_BY(mutex_) = 0;  // hold memory; free or not

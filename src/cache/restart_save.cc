@@ -152,6 +152,9 @@ Result<Saved> SaveStore(Store* store, MemoryFile* file, const RestartBelow& belo
   meta.record_count = records.size();
   meta.table_crc = base::Crc32c(table);
   if (Status status = DrawStopId(&meta.stop_id); !status.ok()) return status;
+  // Its room may be all that a full file system has for the table and for FILE.meta.
+  store->log().Reclaim();
+  SavedLog::ReleaseFree(&store->log());
   if (Status status = file->WriteTable(table); !status.ok()) return status;
   at_step(SaveStep::kTableWritten);
   if (Status status = file->Seal(meta.stop_id); !status.ok()) return status;

@@ -77,7 +77,7 @@ TEST_F(RestartTest, ValuesOfAllSizesComeBack) {
   EXPECT_EQ(client.Value(Key(7)), "(none)") << "the log has it still";
 }
 
-TEST_F(RestartTest, FlagsMarksExpiryAndTimeOfAccessComeBack) {
+TEST_F(RestartTest, FlagsAndExpiryComeBack) {
   WhyEmpty();
   const uint32_t now_s = base::NowSeconds();
   {
@@ -100,6 +100,56 @@ TEST_F(RestartTest, FlagsMarksExpiryAndTimeOfAccessComeBack) {
   EXPECT_LE(answer.reply.ttl_s, 1000);
   EXPECT_GE(answer.reply.ttl_s, 900);
   EXPECT_EQ(client.Value("ends"), "(none)");
+}
+
+// The slot of the only entry.
+uint64_t* OnlySlot(Store* store) {
+  uint64_t* found = nullptr;
+  const task::IndexRef& index = store->index().current();
+  for (const task::TableRef& table : {index.older, index.newer})
+    for (uint64_t i = 0; table.buckets != nullptr && i < table.bucket_count; i++)
+      for (uint64_t& slot : table.buckets[i].slots)
+        if (slot != kSlotEmpty) found = &slot;
+  return found;
+}
+
+TEST_F(RestartTest, MarksRecencyAndTheTimeOfAccessComeBack) {
+  WhyEmpty();
+  Command command = Client::Of(Verb::kStore, "key");
+  command.value = "value";
+  command.binary_key = true;
+  {
+    Client client(stores_.store());
+    ASSERT_EQ(client.Run(command).reply.outcome, Outcome::kStored);
+    Command invalidation = Client::Of(Verb::kDelete, "key");
+    invalidation.invalidate = true;
+    ASSERT_EQ(client.Run(invalidation).reply.outcome, Outcome::kDeleted);
+    ASSERT_EQ(client.Value("key"), "value");  // and so it was read
+    uint64_t* const slot = OnlySlot(stores_.store());
+    ASSERT_NE(slot, nullptr);
+    task::Object* const object = task::ObjectAt(stores_->log().Ref(), task::SlotLocation(*slot));
+    object->access = task::WithAccessTime(object->access, base::NowSeconds() - 100);
+    *slot = task::WithRecency(*slot, 2);
+  }
+  Save();
+  EXPECT_EQ(Warm().items, 1u);
+  uint64_t* const slot = OnlySlot(stores_.store());
+  ASSERT_NE(slot, nullptr);
+  EXPECT_EQ(task::SlotRecency(*slot), 2u);
+  Client client(stores_.store());
+  EXPECT_EQ(task::ObjectAt(stores_->log().Ref(), task::SlotLocation(*slot))->access &
+                (kAccessLive | kAccessRecencyMask | kAccessDead),
+            0u);
+  Command look = Client::Of(Verb::kRead, "key");
+  look.want_access = true;
+  look.quiet_access = true;
+  const Answer answer = client.Run(look);
+  EXPECT_EQ(answer.value, "value");
+  EXPECT_TRUE(answer.reply.stale);
+  EXPECT_TRUE(answer.reply.binary_key);
+  EXPECT_TRUE(answer.reply.hit_before);
+  EXPECT_GE(answer.reply.last_access_s, 99u);
+  EXPECT_LE(answer.reply.last_access_s, 400u);
 }
 
 TEST_F(RestartTest, VersionsGoOnAndThoseThatWereShownHold) {

@@ -2,6 +2,11 @@
 // after the other.
 #pragma once
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
@@ -36,6 +41,15 @@ inline void PutFileBytes(const std::string& path, const std::string& bytes) {
 
 class RestartedStore {
  public:
+  enum class Where { kAnywhere, kMemory };
+  explicit RestartedStore(Where where = Where::kAnywhere)
+      : in_memory_(where == Where::kMemory), folder_(in_memory_ ? kMemory : TempFolder()) {}
+  static bool HasMemory() {
+    struct statfs system = {};
+    return statfs(kMemory, &system) == 0 && system.f_type == TMPFS_MAGIC &&
+           access(kMemory, W_OK) == 0;
+  }
+
   std::string path() const { return folder_ / "memory"; }
   std::string meta_path() const { return path() + ".meta"; }
   Store* store() { return store_.get(); }
@@ -46,7 +60,7 @@ class RestartedStore {
   Result<Restored> Start(const CacheOptions& options = SmallRestartOptions(),
                          const RestartBelow& below = {}, uint64_t first_version = 0) {
     Kill();
-    auto file = MemoryFile::Open({path(), options.memory_bytes, true});
+    auto file = MemoryFile::Open({path(), options.memory_bytes, !in_memory_});
     if (!file) return file.error();
     file_ = std::move(*file);
     auto store = Store::Open(options, SystemPages(), file_.get());
@@ -70,6 +84,10 @@ class RestartedStore {
   }
 
  private:
+  static constexpr const char* kMemory = "/dev/shm";
+  static std::string TempFolder() { return std::filesystem::temp_directory_path().string(); }
+
+  const bool in_memory_;
   const base::TestFolder folder_;
   std::unique_ptr<MemoryFile> file_;
   std::unique_ptr<Store> store_;

@@ -57,6 +57,19 @@ std::vector<SegmentRecord> SavedLog::Take(ObjectLog* log, std::span<const uint32
   return records;
 }
 
+void SavedLog::ReleaseFree(ObjectLog* log) {
+  base::MutexLock lock(&log->mutex_);
+  const uint64_t bytes = log->geometry_.segment_bytes;
+  while (log->free_backed_.count() != 0) {
+    const uint32_t segment = log->free_backed_.Lowest();
+    log->pages_.Release(segment * bytes, bytes);
+    log->free_backed_.Erase(segment);
+    log->free_bare_.Insert(segment);
+    log->backed_segments_--;
+  }
+  log->PublishCountsLocked();
+}
+
 std::string SavedLog::WhyWrong(const ObjectLog& log, std::span<const SegmentRecord> records,
                                uint64_t next_version) {
   std::vector<bool> taken(log.segment_count_);

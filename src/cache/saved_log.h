@@ -46,6 +46,9 @@ class SavedLog {
   // Segments that share what they hold have one each, the others flagged as tails.
   static std::vector<SegmentRecord> Take(ObjectLog* log, std::span<const uint32_t> live);
 
+  // Gives back the memory of the segments that are free.
+  static void ReleaseFree(ObjectLog* log);
+
   // Why these cannot be the records of a log with this geometry, whose versions end before
   // `next_version`; empty: they can.
   static std::string WhyWrong(const ObjectLog& log, std::span<const SegmentRecord> records,

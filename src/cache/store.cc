@@ -302,6 +302,7 @@ void Store::Maintain(Session& session, uint32_t writes) {
 void Store::Maintain(Session& session, uint32_t writes, uint32_t now_s) {
   FlushIfDue(now_s);
   ExpireWhenDue(session, now_s);
+  if (log_->shortage().lasts.load(std::memory_order_relaxed)) log_->AskForPages(now_s);
   if (writes != 0) {
     EvictAhead(session, writes);
     StartGrowthIfCrowded();

@@ -81,8 +81,8 @@ class TurnLatency {
 
   // The turn's bytes are there. Returns the time, in nanoseconds that rise, except where the
   // processor's counter steps back. REQUIRES: the turn before has ended
-  uint64_t BeginTurn() {
-    began_ = base::ReadTicks();
+  uint64_t BeginTurn(uint64_t now_ticks = base::ReadTicks()) {
+    began_ = now_ticks;
     return NsOf(began_);
   }
   // When it was, for a request that will be answered in another turn; never 0.
@@ -100,7 +100,8 @@ class TurnLatency {
     uint32_t classes = classes_;
     if (classes - 1 >= kLateBit - 1) [[unlikely]]  // none, or late ones
       return classes == 0 ? void() : EndLate();
-    const size_t cell = LatencyCellOf(NsOf(base::ReadTicks() - began_));
+    const uint64_t now = base::ReadTicks();
+    const size_t cell = LatencyCellOf(NsOf(now - std::min(now, began_)));
     classes_ = 0;
     do {
       const auto i = static_cast<size_t>(std::countr_zero(classes));

@@ -107,5 +107,17 @@ TEST(TurnLatency, CountsWhatWaitedFromTheTurnThatBroughtIt) {
   EXPECT_GT(Summarize(totals.Sum()).max_ns, 100'000'000u);
 }
 
+TEST(TurnLatency, ACounterThatStepsBackCountsNothing) {
+  TurnLatency latency;
+  latency.BeginTurn(base::ReadTicks() + (uint64_t{1} << 40));
+  latency.Note(LatencyClass::kGet, 3);
+  latency.EndTurn();
+  LatencyTotals totals;
+  latency.AddTo(&totals);
+  const LatencySummary summary = Summarize(totals.Of(LatencyClass::kGet));
+  EXPECT_EQ(summary.count, 3u);
+  EXPECT_EQ(summary.max_ns, 0u);
+}
+
 }  // namespace
 }  // namespace weft::server

@@ -218,6 +218,9 @@ std::vector<MetricFamily> MetricFamilies(ServerSnapshot snapshot) {
   AddBatches(snapshot.pipeline, &out);
   AddCounter("plan_changes_total", "Times that the planner changed the plan.",
              snapshot.planner ? snapshot.planner->changes : 0, &out);
+  AddCounter("memory_file_refusals_total",
+             "Times that the file system of -e had no room for a segment.",
+             snapshot.memory_file_refusals, &out);
   AddLatency(snapshot.latency, &out);
   return out;
 }

@@ -46,6 +46,7 @@ std::string FieldsOfEveryAnswer() {
       "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
       "frame-ancestors 'none'\r\n"
       "X-Content-Type-Options: nosniff\r\n"
+      "Cross-Origin-Resource-Policy: same-origin\r\n"
       "Referrer-Policy: no-referrer\r\n"
       "Cache-Control: no-store\r\n",
       HashSource(InTag(kLivePage, "script")), HashSource(InTag(kLivePage, "style")));

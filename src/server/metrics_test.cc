@@ -361,6 +361,10 @@ TEST(MetricsPage, ThePageIsSmallAndAsksNobodyElse) {
   EXPECT_THAT(reply, HasSubstr("Content-Security-Policy: default-src 'none'; script-src 'sha256-"));
   EXPECT_THAT(reply, Not(HasSubstr("unsafe-inline")));
   EXPECT_THAT(reply, HasSubstr("X-Content-Type-Options: nosniff\r\n"));
+  for (const char* path : {"/", "/live.json", "/metrics", "/none"})
+    EXPECT_THAT(AskOverTcp(page->port(), std::string("GET ") + path + " HTTP/1.1\r\n\r\n"),
+                HasSubstr("Cross-Origin-Resource-Policy: same-origin\r\n"))
+        << path;
 }
 
 TEST(MetricsPage, LatencyIsAHistogramAClass) {

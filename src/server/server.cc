@@ -47,6 +47,8 @@ Server::~Server() {
   Shutdown(false);  // of a server that never ran: threads that wait for nobody
   Join();
   watch_.End();
+  // A start that fails must not spend what was kept. A server that ran ends by SaveMemory.
+  if (!ran_ && restart_ != nullptr && restart_->restored_items() != 0) SaveMemory();
   if (devices_ != nullptr && !devices_->Detach())
     base::KeepForEver(std::shared_ptr<cache::Store>(std::move(store_)));
 }
@@ -75,7 +77,7 @@ Status Server::Init() {
   if (Status status = ReadPasswords(); !status.ok()) return status;
   if (Status status = OpenTls(); !status.ok()) return status;
   if (Status status = OpenListeners(); !status.ok()) return status;
-  // Once hardly anything can go wrong any more: a start that fails spends what was kept.
+  // Once little can go wrong any more: then it must be saved again (the destructor does).
   if (restart_ != nullptr)
     if (Status status = restart_->Restore(store_.get(), tier_.get()); !status.ok())
       return About("-e", status);
@@ -288,6 +290,7 @@ void Server::RunLoop(size_t number) {
 }
 
 Status Server::Run() {
+  ran_ = true;
   if (calibrator_ != nullptr) calibrator_->Start();
   serves_ = true;
   RunLoop(0);
@@ -327,6 +330,7 @@ void Server::Reload() {
 }
 
 void Server::RunErrands() {
+  if (restart_ != nullptr) restart_->TellOfShortage(store_->log().shortage());
   if (!reload_asked_.load(std::memory_order_relaxed) || !reload_asked_.exchange(false)) return;
   NotifyReloading();
   const auto say = [](std::string_view what, const Status& status) {
@@ -456,6 +460,7 @@ ServerSnapshot Server::Snapshot(Parts parts) const {
   snapshot.limit_bytes = store_->memory_limit();
   snapshot.index_bytes = store_->index_bytes();
   snapshot.index_growing = store_->index_growing();
+  snapshot.memory_file_refusals = store_->log().shortage().refused;
   snapshot.watch = watch_.Count();
   if (!parts.connections) return snapshot;
   snapshot.watching = watch_.Connections();

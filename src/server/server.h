@@ -136,6 +136,7 @@ class Server final : private Front {
   std::atomic<bool> reload_asked_{false};
   std::atomic<bool> dumps_{false};
   std::atomic<bool> serves_{false};
+  bool ran_ = false;  // the thread's that runs it
   std::atomic<int> verbosity_;
   std::atomic<bool> detail_enabled_;
 };

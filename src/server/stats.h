@@ -139,6 +139,7 @@ struct ServerSnapshot {
   uint64_t limit_bytes = 0;
   uint64_t index_bytes = 0;
   bool index_growing = false;
+  uint64_t memory_file_refusals = 0;
 
   WatchHub::Counts watch;
   // Only for `stats latency`, the metrics page and the like (StatsNeedsLatency).

@@ -56,7 +56,16 @@ void WarmRestart::Tell() const {
     spdlog::warn("-e: {} segments were left out, because they are damaged",
                  restored_.damaged_segments);
   if (restored_.refused != 0)
-    spdlog::warn("-e: {} items found no place in the index", restored_.refused);
+    spdlog::warn("-e: {} items are not back, because the index had no place for them",
+                 restored_.refused);
+}
+
+void WarmRestart::TellOfShortage(const cache::PageShortage& shortage) {
+  if (told_of_shortage_ || shortage.refused.load(std::memory_order_relaxed) == 0) return;
+  told_of_shortage_ = true;
+  spdlog::warn(
+      "-e {}: its file system is full: the cache holds less than -m, and tries again each second",
+      OneLine(file_->path()));
 }
 
 void WarmRestart::Save(cache::Store* store, tier::DiskTier* tier) {

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "cache/memory_file.h"
+#include "cache/page_shortage.h"
 #include "cache/restart.h"
 #include "server/options.h"
 #include "tier/disk_tier.h"
@@ -25,6 +26,9 @@ class WarmRestart {
   // to the log when the server serves (Tell). REQUIRES: as cache::RestoreStore
   Status Restore(cache::Store* store, const tier::DiskTier* tier);
   void Tell() const;
+  uint64_t restored_items() const { return restored_.items; }
+  // Warns once if the file system has no room for what the cache may use.
+  void TellOfShortage(const cache::PageShortage& shortage);
   // Saves the store for the next server, unless something speaks against it. `tier` has ended from
   // then on. REQUIRES: as cache::SaveStore
   void Save(cache::Store* store, tier::DiskTier* tier);
@@ -35,6 +39,7 @@ class WarmRestart {
   const std::unique_ptr<cache::MemoryFile> file_;
   cache::Restored restored_;
   uint64_t restored_ms_ = 0;
+  bool told_of_shortage_ = false;
 };
 
 }  // namespace weft::server

@@ -1,6 +1,7 @@
 #include "server/watch_hub.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstring>
 #include <ctime>
@@ -204,6 +205,7 @@ void WatchHub::Send(const WatchEvent& event, std::string_view text, const Watche
     if (line.empty())
       line = {buffer, static_cast<size_t>(WriteWatchLine(event, text, buffer) - buffer)};
     if (SendLine(line, watcher.get())) {
+      watcher->has_more = true;
       sent_.Add(1);
     } else {
       watcher->skipped++;
@@ -212,15 +214,22 @@ void WatchHub::Send(const WatchEvent& event, std::string_view text, const Watche
   }
 }
 
-// Once each, however many watchers it has.
+// Those whose watchers have lines, if some are new, or if their sockets took some since they were
+// last woken. Of a socket that takes nothing the worker finds out by its ticks. Once each, however
+// many watchers it has.
 void WatchHub::WakeOwners(const Watchers& watchers) {
-  for (size_t i = 0; i < watchers.size(); i++) {
-    if (watchers[i]->lines.readable() == 0) continue;
-    const auto same = [&](const auto& other) {
-      return other->post == watchers[i]->post && other->lines.readable() != 0;
-    };
-    const auto here = watchers.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::none_of(watchers.begin(), here, same)) watchers[i]->post->Wake();
+  std::array<const WatchPost*, kWatchersMax> woken;
+  size_t count = 0;
+  for (const auto& watcher : watchers) {
+    const uint64_t read = watcher->lines.read();
+    const bool goes_on = watcher->has_more || watcher->seen_read != read;
+    watcher->has_more = false;
+    watcher->seen_read = read;
+    if (!goes_on || watcher->lines.readable() == 0) continue;
+    const auto end = woken.begin() + static_cast<std::ptrdiff_t>(count);
+    if (std::find(woken.begin(), end, watcher->post) != end) continue;
+    woken[count++] = watcher->post;
+    watcher->post->Wake();
   }
 }
 

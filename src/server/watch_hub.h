@@ -6,7 +6,8 @@
 // Workers copy events and never wait: what finds no room in their ring is dropped and counted. The
 // hub's thread makes lines of them. What finds no room in a watcher's ring is skipped, and the
 // watcher is told how much that was. So neither much traffic nor a slow reader delays anybody.
-// While nobody watches, the thread waits, and a worker tests one word of memory a batch.
+// While nobody watches, the thread waits, or was never begun. A worker tests a word of memory a few
+// times a batch, and when a connection comes or goes and when an item is evicted.
 //
 // Threads   WatchPost: its worker's, unless marked. WatchHub: any. A hub outlives the workers.
 // Lock      mutex_: the list of watchers. Nothing is formatted or copied under it.
@@ -41,9 +42,13 @@ struct Watcher {
   const uint32_t classes;
   WatchPost* const post;
   const uint64_t connection;  // its id
-  uint64_t first_number = 0;  // of the events that it is told of; set before it is listed
+  uint64_t first_number = 0;  // of the events that it is told of; set before the
+                              // hub's thread knows of it
   ByteRing lines;
-  uint64_t skipped = 0;  // lines since the last one that it was sent; the hub's thread's
+  // The hub's thread's.
+  uint64_t skipped = 0;    // lines since the last one that it was sent
+  bool has_more = false;   // lines, since its worker was last woken
+  uint64_t seen_read = 0;  // how much of `lines` was read then
 };
 
 // Where one worker leaves its events.
@@ -140,13 +145,14 @@ class WatchHub {
   const Options options_;
   std::vector<std::unique_ptr<WatchPost>> posts_;
 
-  // Relaxed: who watches is told so after it was set, and what comes of that was caused by it.
-  std::atomic<uint32_t> classes_{0};
-  std::atomic<uint64_t> next_number_{1};
+  // Relaxed: who watches is told so after it was set, and what comes of that was caused by it. On a
+  // line that hardly ever changes: all workers read it all the time.
+  alignas(64) std::atomic<uint32_t> classes_{0};
   std::atomic<bool> closing_{false};
+  alignas(64) std::atomic<uint64_t> next_number_{1};  // all workers count it up while some watch
 
   // The thread's own; read by any.
-  base::Counter skipped_;
+  alignas(64) base::Counter skipped_;
   base::Counter sent_;
 
   mutable base::Mutex mutex_;

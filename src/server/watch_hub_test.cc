@@ -98,6 +98,34 @@ TEST_F(WatchHubTest, WhatWasBeforeItIsNotForIt) {
   EXPECT_EQ(Count(LinesUpTo(*second, "behind"), "\n"), 1u);
 }
 
+TEST_F(WatchHubTest, WhoDoesNotReadIsNotWokenForIt) {
+  Open({.workers = 2});
+  std::atomic<uint64_t> stopped_wakes{0};
+  hub_->post(0)->set_wake([&] { stopped_wakes++; });
+  const auto stopped = Join(kWatchFetchers);
+  auto reading = hub_->Join(kWatchDeletions, hub_->post(1), 2);
+  ASSERT_TRUE(reading);
+  // A round of the thread at least, in which the other one has lines.
+  const auto round = [&](int i) {
+    WatchEvent event;
+    event.type = WatchType::kDeleted;
+    const std::string key = "gone" + std::to_string(i);
+    hub_->post(1)->Note(event, key);
+    LinesUpTo(**reading, key);
+  };
+  Get("one");
+  while (stopped_wakes == 0) std::this_thread::yield();
+  for (int i = 0; i < 50; i++) round(i);
+  EXPECT_EQ(stopped_wakes, 1u);
+  // What it takes shows that it goes on, with what is left.
+  char text[10];
+  stopped->lines.Read(text, sizeof text);
+  while (stopped_wakes == 1) std::this_thread::yield();
+  Get("two");
+  while (stopped_wakes == 2) std::this_thread::yield();
+  hub_->End();
+}
+
 TEST_F(WatchHubTest, OnlySoManyWatch) {
   Open({});
   std::vector<std::shared_ptr<Watcher>> watchers;

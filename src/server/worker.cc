@@ -81,6 +81,7 @@ void Worker::OnClose(net::Connection& connection) {
 }
 
 void Worker::OnTick() {
+  if (options_.number == 0) front_->RunErrands();
   if (!refused_.empty()) AnswerLate();
   if (dumping_ != nullptr) EndStuckDump();
   if (!watchers_.empty()) LookAfterWatchers();

@@ -58,7 +58,7 @@ class Front {
   virtual void EndDump() = 0;
   // Whether these may enter. Any thread.
   virtual bool Admits(std::string_view user, std::string_view password) const = 0;
-  // Does what signals have asked for. Called often, by one worker.
+  // Does what signals have asked for, and looks after what needs it. Called often, by one worker.
   virtual void RunErrands() = 0;
 };
 

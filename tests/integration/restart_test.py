@@ -152,27 +152,82 @@ def test_another_server_begins_empty_and_says_why():
                 check("no server has stopped cleanly" in server.log(), server.log())
 
 
+class Moments:
+    """When to kill a process so that it is in the midst of something: within the time that this
+    takes."""
+
+    def __init__(self):
+        print(f"WEFT_SEED={SEED}")
+        self.random = random.Random(SEED)
+        self.early = []
+        self.late = []
+        self.whole = None
+
+    def wait(self, process):
+        """Waits: not at all, until that was too early; then for as long as it takes; then for a
+        part of that time."""
+        if not self.early:
+            self.waited = 0
+        elif self.whole is None:
+            begun = time.monotonic()
+            process()
+            self.waited = self.whole = time.monotonic() - begun
+        else:
+            self.waited = self.whole * self.random.uniform(0, 1.2)
+            time.sleep(self.waited)
+
+    def note(self, was_done):
+        (self.late if was_done else self.early).append(self.waited)
+
+    def check_both(self):
+        print(f"killed too early for it after {sorted(self.early)} s, too late {sorted(self.late)}")
+        check(self.early and self.late, "kills before and behind it")
+
+
+def put_generation(server, count, number):
+    """Stores key0, key1, ...; every tenth of them is deleted again."""
+    with server.connect() as client:
+        client.send(b"".join(b"set key%d 0 0 %d noreply\r\n%d\r\n" % (i, len(str(number)), number)
+                             for i in range(count)))
+        client.send(b"".join(b"delete key%d noreply\r\n" % i for i in range(0, count, 10)))
+        client.command(b"mn\r\n")
+
+
+def check_generation(server, count, number):
+    """It is there as it was put, or nothing is. Returns whether it is."""
+    items = int(server.stats()["curr_items"])
+    check(items in (0, count - count // 10), f"{items} items")
+    with server.connect() as client:
+        for i in range(0, count, 77):
+            wanted = b"%d" % number if items and i % 10 else None
+            check_equal(value_of(client, b"key%d" % i), wanted, f"key{i}")
+    return items != 0
+
+
+def until_gone(path):
+    deadline = time.monotonic() + 30
+    while path.exists() and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
+def kill(process):
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
 def test_a_server_that_is_killed_while_it_stops_leaves_nothing_wrong():
-    print(f"WEFT_SEED={SEED}")
-    moment = random.Random(SEED)
+    moments = Moments()
     with memory_folder() as folder:
-        kept = 0
-        expected = 0  # the generation that may be there
         for round_ in range(1, ROUNDS + 1):
             with kept_by(folder / "file") as server:
-                with server.connect() as client:
-                    found = value_of(client, b"key0")
-                    check(found in (None, b"%d" % expected), f"{found} of {expected}")
-                    kept += found is not None
-                    client.send(b"".join(b"set key%d 0 0 %d noreply\r\n%d\r\n" %
-                                         (i, len(str(round_)), round_) for i in range(20000)))
-                    client.command(b"mn\r\n")
+                put_generation(server, 20000, round_)
                 server.signal(signal.SIGUSR1)
-                time.sleep(moment.random() * 0.04)
-                server.signal(signal.SIGKILL)
-                server.process.wait()
-            expected = round_
-        print(f"{kept} of {ROUNDS} stops were in time")
+                moments.wait(lambda: server.process.wait(30))
+                kill(server.process)
+            with kept_by(folder / "file") as server:
+                moments.note(check_generation(server, 20000, round_))
+                kill(server.process)
+        moments.check_both()
         # One more, which is not killed, shows that leftovers do not hinder it.
         with kept_by(folder / "file") as server:
             with server.connect() as client:
@@ -183,34 +238,22 @@ def test_a_server_that_is_killed_while_it_stops_leaves_nothing_wrong():
 
 
 def test_a_server_that_is_killed_while_it_starts_leaves_nothing_wrong():
-    print(f"WEFT_SEED={SEED}")
-    moment = random.Random(SEED)
+    moments = Moments()
     with memory_folder() as folder:
         path = folder / "file"
-        spent = 0
         for round_ in range(ROUNDS):
             with kept_by(path) as server:
-                with server.connect() as client:
-                    client.send(b"".join(b"set key%d 0 0 4 noreply\r\n%04d\r\n" % (i, round_)
-                                         for i in range(50000)))
-                    client.command(b"mn\r\n")
+                put_generation(server, 50000, round_)
                 end_by(server, signal.SIGUSR1)
             process = subprocess.Popen([weft(), "serve", "-p", "-1", "-m", "64", "-e", path],
                                        stderr=subprocess.DEVNULL)
-            time.sleep(moment.random() * 0.04)
-            process.kill()
-            process.wait()
+            moments.wait(lambda: until_gone(folder / "file.meta"))
+            kill(process)
             with kept_by(path) as server:
-                items = int(server.stats()["curr_items"])
-                check(items in (0, 50000), f"{items} items")
-                spent += items == 0
-                with server.connect() as client:
-                    for i in range(0, 50000, 777):
-                        found = value_of(client, b"key%d" % i)
-                        check_equal(found, b"%04d" % round_ if items else None)
-                server.signal(signal.SIGKILL)
-                server.process.wait()
-        print(f"{spent} of {ROUNDS} starts had begun")
+                # Kept: it had not begun to take what there was.
+                moments.note(not check_generation(server, 50000, round_))
+                kill(server.process)
+        moments.check_both()
 
 
 def test_a_durable_store_decides():
@@ -299,6 +342,10 @@ def small_tmpfs(mebibytes):
             subprocess.run(["umount", "-l", folder], check=True)
 
 
+def used_bytes(path):
+    return path.stat().st_blocks * 512
+
+
 def test_a_file_system_that_is_full_ends_no_server():
     with small_tmpfs(80) as folder:
         with kept_by(folder / "file") as server:
@@ -309,10 +356,56 @@ def test_a_file_system_that_is_full_ends_no_server():
                     reply = client.read_until(b"\r\n")
                     check(reply == b"STORED\r\n", reply)
                 check_equal(value_of(client, b"key2999"), filled(2999, 20000))
-            check(int(server.stats()["evictions"]) > 0, "the rest of it was evicted")
-            (folder / "other").unlink()
+                check(int(server.stats()["evictions"]) > 0, "the rest of it was evicted")
+                log = server.log()
+                check_equal(log.count("its file system is full"), 1, log)
+                had_bytes = used_bytes(folder / "file")
+                (folder / "other").unlink()
+                # It asks again once a second, so it may go on evicting for a while.
+                deadline = time.monotonic() + 30
+                while used_bytes(folder / "file") < had_bytes + (20 << 20):
+                    check(time.monotonic() < deadline, "it does not use the room again")
+                    for i in range(3000, 5000):
+                        store(client, b"key%d" % i, filled(i, 20000))
+                store(client, b"key2999", filled(2999, 20000))
             end_by(server, signal.SIGUSR1)
         with kept_by(folder / "file") as server, server.connect() as client:
+            check_equal(value_of(client, b"key2999"), filled(2999, 20000))
+
+
+def test_a_start_that_fails_keeps_what_was_kept():
+    with memory_folder() as folder:
+        with kept_by(folder / "file") as server:
+            with server.connect() as client:
+                for i in range(100):
+                    store(client, b"key%d" % i, filled(i, 1000))
+            end_by(server, signal.SIGUSR1)
+        for flags in (("-P", folder / "none" / "pid"), ("-P", folder / "none" / "pid", "-t", "3")):
+            said = refusal("-e", folder / "file", "-m", "64", "-l", "127.0.0.1", *flags)
+            check("-P" in said, said)
+            check((folder / "file.meta").exists(), "it counts still")
+        with kept_by(folder / "file") as server, server.connect() as client:
+            for i in range(100):
+                check_equal(value_of(client, b"key%d" % i), filled(i, 1000))
+
+
+def test_a_stop_on_a_full_file_system_keeps_the_items():
+    with small_tmpfs(80) as folder:
+        with kept_by(folder / "file") as server:
+            (folder / "other").write_bytes(bytes(50 << 20))
+            with server.connect() as client:
+                for i in range(3000):
+                    store(client, b"key%d" % i, filled(i, 20000))
+            items = int(server.stats()["curr_items"])
+            check(500 < items < 3000, f"{items} items: it evicts, and has free segments")
+            with open(folder / "rest", "wb", buffering=0) as rest, contextlib.suppress(OSError):
+                while True:  # to the last page
+                    rest.write(bytes(4096))
+            end_by(server, signal.SIGUSR1)
+            check("are kept" in server.log(), server.log())
+        (folder / "other").unlink()
+        with kept_by(folder / "file") as server, server.connect() as client:
+            check_equal(int(server.stats()["curr_items"]), items)
             check_equal(value_of(client, b"key2999"), filled(2999, 20000))
 
 

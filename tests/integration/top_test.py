@@ -7,10 +7,12 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import tempfile
 import termios
+import threading
 import time
 
 import harness
@@ -52,6 +54,63 @@ class Guarded(Server):
                 return False
 
         return harness.eventually(connects, seconds)
+
+
+class Wicked:
+    """A server that answers so many times as it should, and then by what `chunks` yields: bytes,
+    and seconds until the next ones."""
+
+    def __init__(self, chunks, reports=0):
+        self.chunks, self.reports = chunks, reports
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.name = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        self.over = threading.Event()
+        self.dripping = threading.Event()
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join(PATIENCE_S)
+
+    def _serve(self):
+        while not self.over.is_set():
+            try:
+                client = self.listener.accept()[0]
+                with client:
+                    self._answer(client)
+            except OSError:
+                continue
+
+    def _answer(self, client):
+        for _ in range(self.reports):
+            client.recv(100)
+            client.sendall(b"STAT pid 1\r\nSTAT uptime 1\r\nEND\r\n")
+            client.recv(100)  # `stats pipeline`
+            client.sendall(b"ERROR\r\n")
+        self.reports = 0
+        client.recv(100)
+        for chunk, pause_s in self.chunks():
+            client.sendall(chunk)
+            self.dripping.set()
+            if self.over.wait(pause_s):
+                return
+
+
+def drip():
+    yield b"STAT n ", 0
+    while True:
+        yield b"1", 0.3
+
+
+def flood():
+    for i in range(1 << 40):
+        yield b"".join(b"STAT n%d_%d 1\r\n" % (i, j) for j in range(1000)), 0
 
 
 class Window:
@@ -233,6 +292,27 @@ def test_it_waits_for_a_server_that_went_away():
         again.wait(PATIENCE_S)
     os.write(window.master, b"q")
     check_equal(window.end(), 0)
+
+
+def test_an_answer_without_an_end_is_given_up():
+    for chunks, why in ((drip, "does not answer"), (flood, "has no end")):
+        with Wicked(chunks) as server:
+            done = top(server.name, "--once")
+            check_equal((done.returncode, done.stdout), (2, ""), chunks)
+            check(why in done.stderr, done.stderr)
+
+
+def test_who_waits_for_an_answer_can_be_ended():
+    for how in ("q", signal.SIGTERM, signal.SIGINT):
+        with Wicked(drip, reports=1) as server:
+            window = Window(server.name)
+            window.wait_for_text("q: quit")
+            check(server.dripping.wait(PATIENCE_S), "it asks again")
+            if how == "q":
+                os.write(window.master, b"q")
+            else:
+                window.process.send_signal(how)
+            check_equal(window.end(), -how if how == signal.SIGTERM else 0, how)
 
 
 if __name__ == "__main__":

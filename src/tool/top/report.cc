@@ -1,20 +1,28 @@
 #include "tool/top/report.h"
 
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/parse_number.h"
 #include "net/address.h"
+#include "tool/top/terminal.h"
 
 namespace weft::tool {
 namespace {
 
 constexpr uint16_t kPort = 11211;
 constexpr size_t kLineBytesMax = size_t{64} << 10;  // of a server that speaks something else
+// Of a report: many times what the longest one has, the cells of all latencies.
+constexpr size_t kReportBytesMax = size_t{4} << 20;
+constexpr size_t kReportLinesMax = 50'000;
 
 Result<std::vector<net::SocketAddress>> AddressesOf(const std::string& text) {
   if (text.find('/') != text.npos) {
@@ -83,22 +91,53 @@ Result<StatsClient> StatsClient::Connect(const std::string& address) {
   return failure;
 }
 
+// Waits until the socket can do that. An error: the time is over, or the program is to end.
+Status StatsClient::Wait(short events) const {
+  pollfd socket = {.fd = socket_.get(), .events = events, .revents = 0};
+  while (!Terminal::IsToEnd()) {
+    const uint64_t left_ns = deadline_ns_ - std::min(deadline_ns_, base::NowNs());
+    if (left_ns == 0) return {Code::kIoError, "it does not answer"};
+    const int ready = poll(&socket, 1, static_cast<int>(left_ns / 1'000'000) + 1);
+    if (ready > 0) return {};
+    if (ready < 0 && errno != EINTR) return Status::FromErrno("poll", errno);
+  }
+  return {Code::kIoError, "it was not waited for"};
+}
+
+Status StatsClient::Send(std::string_view request) const {
+  while (!request.empty()) {
+    if (Status status = Wait(POLLOUT); !status.ok()) return status;
+    const ssize_t sent =
+        send(socket_.get(), request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && errno != EINTR && errno != EAGAIN) return Status::FromErrno("send", errno);
+    request.remove_prefix(static_cast<size_t>(std::max<ssize_t>(sent, 0)));
+  }
+  return {};
+}
+
+Status StatsClient::Receive() {
+  if (Status status = Wait(POLLIN); !status.ok()) return status;
+  char buffer[16384];
+  const ssize_t got = recv(socket_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
+  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
+  if (got < 0) return Status::FromErrno("receive", errno);
+  if (got == 0) return {Code::kIoError, "it closed the connection"};
+  // Lines that were read go first, all at once.
+  input_.erase(0, std::exchange(read_, 0));
+  input_.append(buffer, static_cast<size_t>(got));
+  report_bytes_ += static_cast<size_t>(got);
+  return {};
+}
+
 Result<std::string> StatsClient::Line() {
   size_t end;
-  while ((end = input_.find('\n')) == input_.npos) {
-    char buffer[16384];
-    const ssize_t got = recv(socket_.get(), buffer, sizeof buffer, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
-      return Status(Code::kIoError, "it does not answer");
-    if (got < 0) return Status::FromErrno("receive", errno);
-    if (got == 0) return Status(Code::kIoError, "it closed the connection");
-    input_.append(buffer, static_cast<size_t>(got));
-    if (input_.size() > kLineBytesMax && input_.find('\n') == input_.npos)
+  while ((end = input_.find('\n', read_)) == input_.npos) {
+    if (input_.size() - read_ > kLineBytesMax)
       return Status(Code::kUnsupported, "it does not speak memcached's text protocol");
+    if (Status status = Receive(); !status.ok()) return status;
   }
-  std::string line = input_.substr(0, end);
-  input_.erase(0, end + 1);
+  std::string line = input_.substr(read_, end - read_);
+  read_ = end + 1;
   if (line.ends_with('\r')) line.pop_back();
   return Printable(line);
 }
@@ -107,14 +146,11 @@ Result<StatsReport> StatsClient::Ask(std::string_view which) {
   std::string request = "stats";
   if (!which.empty()) request.append(" ").append(which);
   request += "\r\n";
-  for (std::string_view rest = request; !rest.empty();) {
-    const ssize_t sent = send(socket_.get(), rest.data(), rest.size(), MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) continue;
-    if (sent < 0) return Status::FromErrno("send", errno);
-    rest.remove_prefix(static_cast<size_t>(sent));
-  }
+  deadline_ns_ = base::NowNs() + uint64_t{kPatienceS} * 1'000'000'000;
+  report_bytes_ = 0;
+  if (Status status = Send(request); !status.ok()) return status;
   StatsReport report;
-  while (true) {
+  for (size_t lines = 0; lines < kReportLinesMax && report_bytes_ < kReportBytesMax; lines++) {
     auto line = Line();
     if (!line) return line.error();
     if (*line == "END" || *line == "RESET") return report;
@@ -128,6 +164,7 @@ Result<StatsReport> StatsClient::Ask(std::string_view which) {
     if (!which.empty() && line->find("ERROR") != line->npos) return StatsReport();
     return Status(Code::kUnsupported, "it answers 'stats' with '" + line->substr(0, 80) + "'");
   }
+  return Status(Code::kUnsupported, "its answer to 'stats' has no end");
 }
 
 }  // namespace weft::tool

@@ -49,6 +49,8 @@ constexpr std::string_view kOwnScreen = "\x1b[?25h\x1b[?1049l";
 
 bool Terminal::IsThere() { return isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1; }
 
+bool Terminal::IsToEnd() { return ending != 0; }
+
 ScreenSize Terminal::Size() {
   winsize size = {};
   ScreenSize result;

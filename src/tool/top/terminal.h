@@ -27,6 +27,9 @@ class Terminal {
   // Whether standard input and output are one.
   static bool IsThere();
   static ScreenSize Size();
+  // Whether a signal has asked for the end. Only while there is a Terminal; otherwise it ends the
+  // program.
+  static bool IsToEnd();
 
   // The first line is shown in reverse. False: it can't be written to any more.
   bool Show(const std::vector<std::string>& lines, const ScreenSize& size);
