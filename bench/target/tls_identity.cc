@@ -56,7 +56,7 @@ Certificate CertificateOf(EVP_PKEY* key) {
 void TlsIdentity::FreeContext::operator()(ssl_ctx_st* context) const { SSL_CTX_free(context); }
 
 Result<std::shared_ptr<const TlsIdentity>> TlsIdentity::Make() {
-  std::shared_ptr<TlsIdentity> made(new TlsIdentity);
+  std::unique_ptr<TlsIdentity> made(new TlsIdentity);
   std::error_code error;
   std::string folder = std::filesystem::temp_directory_path(error).string() + "/weft-bench-XXXXXX";
   if (mkdtemp(folder.data()) == nullptr) return Status::FromErrno("create " + folder, errno);
