@@ -102,6 +102,7 @@ TEST(Commands, AValueThatCannotBeIsRefused) {
                                  "server --client-cpus 5000",
                                  "server --keys 0",
                                  "server -m 0",
+                                 "server --protocol meta",
                                  "latency --rate 0",
                                  "latency --load 0",
                                  "latency --load -1",
@@ -132,6 +133,9 @@ TEST(Commands, AnOptionThatDoesNothingBesideOthersIsRefused) {
   const std::pair<const char*, const char*> lines[] = {
       {"latency --rate 1000 --load 0.5", "--load: --rate is given"},
       {"server --case multiget-100 --get-share 0.5", "--get-share: multiget-100 has only GETs"},
+      {"server --protocol binary --case multiget-100",
+       "--case: multiget-100 is measured in text alone"},
+      {"server --protocol binary --tls --case depth-32", ""},
       {"durable --benchmarks fillrandom --reads 1000",
        "--reads: --benchmarks includes none that looks up"},
       {"durable --benchmarks fillrandom --tail-seconds 1",

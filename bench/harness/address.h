@@ -35,6 +35,10 @@ Result<base::Fd> Connect(const Address& address);
 // seconds nothing came.
 Result<std::string> Ask(const Address& address, std::string_view request,
                         const std::function<bool(std::string_view)>& whole, int patience_s = 10);
+// Ask, or what does the same in another way.
+using Asker = std::function<Result<std::string>(const Address& address, std::string_view request,
+                                                const std::function<bool(std::string_view)>& whole,
+                                                int patience_s)>;
 
 // Processes of this machine that listen there: the peer of a Unix socket, or whoever has the
 // listening socket of a loopback port. Empty if that can't be known.

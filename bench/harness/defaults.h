@@ -84,9 +84,12 @@ inline constexpr double kTargetPrefetch = 2.0;       // at least: prefetch on ov
 inline constexpr double kTargetView = 0.9;           // at least: MultiView over MultiGet
 inline constexpr double kTargetCpuDepth1 = 1 / 0.9;  // at least: advantage over memcached
 inline constexpr double kTargetCpuDeep = 1 / 0.3;    //   at depth 32
-inline constexpr double kTargetCpuMultiget = 1 / 0.35;  //   for gets of 100 keys
-inline constexpr double kTargetLatency = 1.0;           // at most: subject p99 over peer p99
-inline constexpr double kTargetScaling = 1.8;           // at least: two workers' rate over one's
+inline constexpr double kTargetCpuMultiget = 1 / 0.35;    //   for gets of 100 keys
+inline constexpr double kTargetCpuBinaryDeep = 1 / 0.15;  //   binary gets at depth 32
+inline constexpr double kTargetCpuTlsDepth1 = 1 / 1.1;    //   TLS on both sides, at depth 1
+inline constexpr double kTargetCpuTlsDeep = 1 / 0.35;     //   and at depth 32
+inline constexpr double kTargetLatency = 1.0;             // at most: subject p99 over peer p99
+inline constexpr double kTargetScaling = 1.8;             // at least: two workers' rate over one's
 inline constexpr double kTargetItemBytes = 105;  // at most: resident bytes an item of 16 + 64 B
 // Subject's hit ratio over the peer's, at least: not below.
 inline constexpr double kTargetHitRatio = 1.0;

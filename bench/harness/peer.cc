@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
@@ -23,15 +24,18 @@ namespace {
 struct KnownServer {
   const char* program;
   const char* command;
+  bool is_like_memcached;
 };
 constexpr double kLookS = 0.05;
 constexpr int kVersionS = 1;  // for an answer
 constexpr KnownServer kKnown[] = {
     {"weft",
-     "{path} serve -l 127.0.0.1 -p {port} -U 0 -m {memory_mb} -c {connections} -t {threads}"},
+     "{path} serve -l 127.0.0.1 -p {port} -U 0 -m {memory_mb} -c {connections} -t {threads}", true},
     {"memcached",
-     "{path} {as_root} -l 127.0.0.1 -p {port} -U 0 -m {memory_mb} -c {connections} -t {threads}"},
-    {"pogocache", "{path} -h 127.0.0.1 -p {port} --threads {threads} --maxmemory {memory_mb}MB"},
+     "{path} {as_root} -l 127.0.0.1 -p {port} -U 0 -m {memory_mb} -c {connections} -t {threads}",
+     true},
+    {"pogocache", "{path} -h 127.0.0.1 -p {port} --threads {threads} --maxmemory {memory_mb}MB",
+     false},
 };
 
 std::string ProgramOf(const std::string& path) {
@@ -86,9 +90,9 @@ uint16_t FreePort() {
 }
 
 // The server's answer to "version", or "" while it does not listen.
-std::string AskVersion(uint16_t port) {
+std::string AskVersion(const Asker& ask, uint16_t port) {
   const auto ends = [](std::string_view text) { return text.ends_with('\n'); };
-  auto answer = Ask({"127.0.0.1", port, ""}, "version\r\n", ends, kVersionS);
+  auto answer = ask({"127.0.0.1", port, ""}, "version\r\n", ends, kVersionS);
   if (!answer) return "";
   return answer->substr(0, answer->find_last_not_of("\r\n") + 1);
 }
@@ -102,6 +106,12 @@ std::string EndOfLog(const std::string& path) {
 }
 
 }  // namespace
+
+bool IsLikeMemcached(const PeerSpec& spec) {
+  return std::none_of(std::begin(kKnown), std::end(kKnown), [&](const KnownServer& known) {
+    return ProgramOf(spec.path) == known.program && !known.is_like_memcached;
+  });
+}
 
 PeerSpec SpecFromPath(const std::string& path, const std::string& command) {
   return {ProgramOf(path), path, command};
@@ -121,7 +131,7 @@ Result<std::unique_ptr<Peer>> Peer::Start(const PeerSpec& spec, const PeerOption
   peer->process_ = std::move(*process);
   const uint64_t end_ns = base::NowNs() + static_cast<uint64_t>(options.patience_s * 1e9);
   while (base::NowNs() < end_ns && !peer->process_->Ended()) {
-    if (spec.answers_lines) peer->version_ = AskVersion(peer->port_);
+    if (spec.answers_lines) peer->version_ = AskVersion(options.ask, peer->port_);
     if (spec.answers_lines ? !peer->version_.empty() : Listens(peer->port_)) {
       unlink(log_path.c_str());
       return peer;

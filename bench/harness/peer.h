@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/harness/address.h"
 #include "bench/harness/process.h"
 #include "weft/status.h"
 
@@ -33,6 +34,7 @@ struct PeerOptions {
   std::vector<int> cpus = {};  // empty: any
   std::string flags = {};      // more flags, after those of its command: words without quotes
   double patience_s = 10;      // until it is up
+  Asker ask = Ask;             // how it is asked for its version
 };
 
 class Peer {
@@ -56,6 +58,10 @@ class Peer {
   uint16_t port_ = 0;
   std::unique_ptr<Process> process_;
 };
+
+// Whether it has memcached's flags and protocols, or is taken to have them; false for a program
+// that is known to have others.
+bool IsLikeMemcached(const PeerSpec& spec);
 
 // Name for reports from a program's path: "/usr/bin/memcached" is "memcached".
 PeerSpec SpecFromPath(const std::string& path, const std::string& command = "");

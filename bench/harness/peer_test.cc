@@ -54,5 +54,11 @@ TEST(Peer, SaysWhatItCannotStart) {
   }
 }
 
+TEST(Peer, IsLikeMemcachedUnlessItIsKnownNotToBe) {
+  for (const char* path : {"/usr/bin/memcached", "build/weft", "/opt/their-cache"})
+    EXPECT_TRUE(IsLikeMemcached(SpecFromPath(path))) << path;
+  EXPECT_FALSE(IsLikeMemcached(SpecFromPath("/opt/pogocache")));
+}
+
 }  // namespace
 }  // namespace weft::bench

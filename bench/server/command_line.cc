@@ -25,6 +25,12 @@ void DeclareServer(CLI::App* app, ServerArguments* a) {
   app->add_option("--case", a->cases, "depth-1, depth-32, multiget-100 (default: all)")
       ->delimiter(',')
       ->check(CLI::IsMember({"depth-1", "depth-32", "multiget-100"}));
+  app->add_option("--protocol", a->protocol, "memcached's: text, or binary (without multiget-100)")
+      ->check(CLI::IsMember({"text", "binary"}))
+      ->capture_default_str();
+  app->add_flag("--tls", a->tls,
+                "TLS 1.3: starts both servers with memcached's flags for it, and with a "
+                "certificate made for the run");
 }
 
 void DeclareLatency(CLI::App* app, ServerArguments* a) {
@@ -115,7 +121,14 @@ void AddServers(CLI::App* app, ServerArguments* a) {
 }
 
 Status MeasureServer(const ServerArguments& a, Report& report) {
-  return RunServer(ServerOptionsOf(a, false), a.cases, report);
+  ServerOptions options = ServerOptionsOf(a, false);
+  options.binary = a.protocol == "binary";
+  if (a.tls) {
+    auto identity = TlsIdentity::Make();
+    if (!identity) return identity.error();
+    options.tls = std::move(*identity);
+  }
+  return RunServer(options, a.cases, report);
 }
 
 Status MeasureLatency(const ServerArguments& a, Report& report) {
@@ -142,7 +155,12 @@ CommandGroup ServerCommands() {
           MeasureServer,
           {{{"--get-share"},
             "multiget-100 has only GETs",
-            [](const Arguments& a) { return !AsksForPart(a.cases, "depth"); }}}),
+            [](const Arguments& a) { return !AsksForPart(a.cases, "depth"); }},
+           {{"--case"},
+            "multiget-100 is measured in text alone",
+            [](const Arguments& a) {
+              return a.protocol == "binary" && AsksFor(a.cases, "multiget-100");
+            }}}),
       PromiseCommand<Arguments>(
           "latency", "p50, p99, p99.9 at a fixed open-loop rate", DeclareLatency, MeasureLatency,
           {{{"--load"}, "--rate is given", [](const Arguments& a) { return a.latency.rate > 0; }}}),

@@ -24,6 +24,8 @@ struct ServerArguments {
   std::string client_cpus = std::to_string(defaults::kClientCpu);
   ServerOptions server;
   std::vector<std::string> cases;
+  std::string protocol = "text";
+  bool tls = false;
   LatencyOptions latency;
   HitRatioOptions hit_ratio;
   uint32_t items = defaults::kMemoryItems;

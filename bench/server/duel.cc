@@ -92,21 +92,25 @@ nlohmann::json DetailsOf(const ServerOptions& options) {
           {"distribution", options.zipf ? "zipf 0.99 scrambled" : "uniform"},
           {"connections", options.connections},
           {"server_threads", options.threads},
+          {"protocol", options.binary ? "binary" : "text"},
+          {"tls", options.tls != nullptr},
           {"repetitions", options.repetitions},
           {"run_s", options.run_s},
           {"warmup_s", options.warmup_s}};
 }
 
-Result<std::unique_ptr<Target>> ClientOf(const Peer& peer, const RecordFormat& format,
-                                         bool multi_get) {
-  TargetOptions options;
-  options.multi_get = multi_get;
-  return OpenMemcached({"127.0.0.1", peer.port(), ""}, options, format);
+Result<std::unique_ptr<Target>> ClientOf(const ServerOptions& options, const Peer& peer,
+                                         const RecordFormat& format, bool multi_get) {
+  TargetOptions client;
+  client.multi_get = multi_get;
+  client.binary = options.binary;
+  client.tls = options.tls;
+  return OpenMemcached({"127.0.0.1", peer.port(), ""}, client, format);
 }
 
 Status FillServer(const ServerOptions& options, const Peer& peer, const RecordFormat& format,
                   RecordSpace* space) {
-  auto client = ClientOf(peer, format);
+  auto client = ClientOf(options, peer, format);
   if (!client) return client.error();
   LoadOptions load{.sessions = kFillSessions, .depth = kFillDepth};
   if (!options.client_cpus.empty()) load.cpus = {options.client_cpus[0]};
@@ -133,8 +137,10 @@ Result<std::unique_ptr<Contestant>> Contestant::Start(const PeerSpec& spec,
   auto format = FormatOf(options);
   if (!format) return format.error();
   std::unique_ptr<Contestant> self(new Contestant(options, std::move(*format)));
-  const PeerOptions how{options.memory_mb, options.threads, defaults::kConnectionsMax,
-                        options.server_cpus};
+  PeerOptions how{options.memory_mb, options.threads, defaults::kConnectionsMax,
+                  options.server_cpus};
+  if (options.tls != nullptr) how.flags = options.tls->ServerFlags();
+  how.ask = AskerOf(options.tls);
   auto peer = Peer::Start(spec, how);
   if (!peer) return peer.error();
   self->peer_ = std::move(*peer);
@@ -158,7 +164,7 @@ LoadOptions Contestant::LoadOptionsOf(const TurnOptions& turn, size_t threads) c
 
 Result<LoadFigures> Contestant::Load(const TurnOptions& turn, const LoadOptions& load,
                                      const LoadEvents& events) {
-  auto client = ClientOf(*peer_, format_, turn.keys_per_get > 1);
+  auto client = ClientOf(options_, *peer_, format_, turn.keys_per_get > 1);
   if (!client) return client.error();
   auto figures = RunLoad(client->get(), MixOf(options_, turn.get_share), &space_, load, events);
   if (!figures) return Named(peer_->name(), figures.error());

@@ -65,9 +65,10 @@ class Contestant {
 // Calls turn(0 = subject or 1 = peer, repetition) for all repetitions, in alternating order.
 Status Alternate(int repetitions, const std::function<Status(int side, int repetition)>& turn);
 
-// A client of a server that runs. `multi_get`: gets that are asked at once are one request.
-Result<std::unique_ptr<Target>> ClientOf(const Peer& peer, const RecordFormat& format,
-                                         bool multi_get = false);
+// A client of a server that runs, with the protocol and the TLS of `options`. `multi_get`: gets
+// that are asked at once are one request.
+Result<std::unique_ptr<Target>> ClientOf(const ServerOptions& options, const Peer& peer,
+                                         const RecordFormat& format, bool multi_get = false);
 // Stores options.keys records, then reads a sample back. kCorruption if the server refused a set,
 // lost a record or answered wrongly.
 Status FillServer(const ServerOptions& options, const Peer& peer, const RecordFormat& format,

@@ -37,7 +37,7 @@ Result<Played> PlayOn(const PeerSpec& server, const ServerOptions& options, uint
   records.value_bytes = trace.value_bytes;
   auto format = RecordFormat::Make(records);
   if (!format) return format.error();
-  auto client = ClientOf(**peer, *format);
+  auto client = ClientOf(options, **peer, *format);
   if (!client) return client.error();
   auto session = (*client)->NewSession();
   if (!session) return session.error();

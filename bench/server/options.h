@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "bench/harness/defaults.h"
 #include "bench/harness/peer.h"
 #include "bench/harness/report.h"
+#include "bench/target/tls_identity.h"
 
 namespace weft::bench {
 
@@ -32,7 +34,9 @@ struct ServerOptions {
   double run_s = defaults::kRunS;
   double warmup_s = defaults::kWarmupS;
   uint64_t seed = defaults::kSeed;
-  std::optional<double> target;  // replaces the defaults of every row
+  std::optional<double> target;            // replaces the defaults of every row
+  bool binary = false;                     // requests are those of memcached's binary protocol
+  std::shared_ptr<const TlsIdentity> tls;  // servers and client have TLS with it; null: none
 };
 
 struct LatencyOptions {
@@ -49,7 +53,8 @@ struct HitRatioOptions {
 };
 
 // CPU seconds of the server per million operations. Cases: depth-1, depth-32, multiget-100 (gets of
-// 100 keys); empty: all.
+// 100 keys, in text alone); empty: all. kUnsupported: one of the two servers is known to have no
+// binary protocol, or other flags for TLS than memcached's.
 Status RunServer(const ServerOptions& options, const std::vector<std::string>& cases,
                  Report& report);
 // p50, p99 and p99.9 at a fixed rate.

@@ -1,5 +1,6 @@
 // CPU time of the server per operation: the figure that stays put when a shared machine does not.
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,12 +14,23 @@ struct Case {
   int depth;
   int keys_per_get;
   bool gets_only;
-  double target;  // peer's cost over the subject's
+  // Peer's cost over the subject's, by what the requests are; none: for information.
+  double target;
+  std::optional<double> binary_target;
+  std::optional<double> tls_target;
+
+  bool is_multi_get() const { return keys_per_get > 1; }
+  std::optional<double> TargetOf(const ServerOptions& options) const {
+    if (options.target || !(options.binary || options.tls)) return options.target.value_or(target);
+    if (options.binary && options.tls) return std::nullopt;
+    return options.binary ? binary_target : tls_target;
+  }
 };
 constexpr Case kCases[] = {
-    {"depth-1", 1, 1, false, defaults::kTargetCpuDepth1},
-    {"depth-32", defaults::kDeepDepth, 1, false, defaults::kTargetCpuDeep},
-    {"multiget-100", 1, defaults::kMultigetKeys, true, defaults::kTargetCpuMultiget},
+    {"depth-1", 1, 1, false, defaults::kTargetCpuDepth1, {}, defaults::kTargetCpuTlsDepth1},
+    {"depth-32", defaults::kDeepDepth, 1, false, defaults::kTargetCpuDeep,
+     defaults::kTargetCpuBinaryDeep, defaults::kTargetCpuTlsDeep},
+    {"multiget-100", 1, defaults::kMultigetKeys, true, defaults::kTargetCpuMultiget, {}, {}},
 };
 
 // All turns of one server in one case.
@@ -78,7 +90,7 @@ std::string SideNote(const Peer& peer, const ServerSeries& series, const char* u
 
 Status RunCase(const Case& test, const ServerOptions& options, Contestant* sides[2],
                Report& report) {
-  const bool per_key = test.keys_per_get > 1;
+  const bool per_key = test.is_multi_get();
   ServerSeries series[2];
   const Status status = Alternate(options.repetitions, [&](int side, int repetition) {
     auto turn =
@@ -101,7 +113,7 @@ Status RunCase(const Case& test, const ServerOptions& options, Contestant* sides
   row.judged_name = "peer / subject";
   row.judged = series[1].cpu.Median() / series[0].cpu.Median();
   row.pair_ratios = PairRatios(series[1].cpu, series[0].cpu);
-  row.target = options.target.value_or(test.target);
+  row.target = test.TargetOf(options);
   row.details = DetailsOf(options);
   row.details["depth"] = test.depth;
   row.details["keys_per_get"] = test.keys_per_get;
@@ -113,10 +125,25 @@ Status RunCase(const Case& test, const ServerOptions& options, Contestant* sides
   return Status::Ok();
 }
 
+// Not OK: a server that is known to lack what is to be measured.
+Status LeftOut(const ServerOptions& options) {
+  if (!options.binary && options.tls == nullptr) return Status::Ok();
+  for (const PeerSpec* const spec : {&options.subject, &options.peer}) {
+    if (!IsLikeMemcached(*spec))
+      return {Code::kUnsupported,
+              fmt::format("{} is left out: it has no binary protocol, and not memcached's flags "
+                          "for TLS",
+                          spec->name)};
+  }
+  return Status::Ok();
+}
+
 }  // namespace
 
 Status RunServer(const ServerOptions& options, const std::vector<std::string>& cases,
                  Report& report) {
+  const Status left_out = LeftOut(options);
+  if (!left_out.ok()) return left_out;
   auto subject = Contestant::Start(options.subject, options);
   if (!subject) return subject.error();
   auto peer = Contestant::Start(options.peer, options);
@@ -124,6 +151,7 @@ Status RunServer(const ServerOptions& options, const std::vector<std::string>& c
   Contestant* sides[2] = {subject->get(), peer->get()};
   for (const Case& test : kCases) {
     if (!cases.empty() && std::find(cases.begin(), cases.end(), test.name) == cases.end()) continue;
+    if (options.binary && test.is_multi_get()) continue;
     const Status status = RunCase(test, options, sides, report);
     if (!status.ok()) return status;
   }

@@ -18,14 +18,18 @@ constexpr size_t kSentPiecesMax = 1024;
 
 }  // namespace
 
-Result<std::unique_ptr<Stream>> Stream::Open(const Address& address) {
+Result<std::unique_ptr<Stream>> Stream::Open(const Address& address, const TlsIdentity* tls) {
   auto fd = Connect(address);
   if (!fd) return fd.error();
-  return std::make_unique<Stream>(std::move(*fd));
+  if (tls == nullptr) return std::make_unique<Stream>(std::move(*fd));
+  auto line = TlsLine::Open(*tls, fd->get());
+  if (!line) return line.error();
+  return std::make_unique<Stream>(std::move(*fd), std::move(*line));
 }
 
-Stream::Stream(base::Fd fd)
+Stream::Stream(base::Fd fd, std::unique_ptr<TlsLine> tls)
     : fd_(std::move(fd)),
+      tls_(std::move(tls)),
       text_(kTextBytes),
       in_(std::make_unique_for_overwrite<char[]>(kReceiveBytes)),
       in_room_(kReceiveBytes) {
@@ -93,17 +97,24 @@ void Stream::DropSent() {
   text_cut_ -= sent;
 }
 
+// Some of the pieces that are left, in one call.
+ssize_t Stream::SendPieces() {
+  iovec parts[kPartsMax];
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = Gather(parts);
+  if (tls_ != nullptr)
+    return tls_->Send(static_cast<const char*>(parts[0].iov_base), parts[0].iov_len);
+  // Most rounds are one piece, for which send costs the system less.
+  return message.msg_iovlen == 1
+             ? send(fd_.get(), parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL)
+             : sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
+}
+
 Status Stream::Flush() {
   CutText();
   while (piece_ < pieces_.size()) {
-    iovec parts[kPartsMax];
-    msghdr message{};
-    message.msg_iov = parts;
-    message.msg_iovlen = Gather(parts);
-    // Most rounds are one piece, for which send costs the system less.
-    const ssize_t sent = message.msg_iovlen == 1
-                             ? send(fd_.get(), parts[0].iov_base, parts[0].iov_len, MSG_NOSIGNAL)
-                             : sendmsg(fd_.get(), &message, MSG_NOSIGNAL);
+    const ssize_t sent = SendPieces();
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) {
       if (piece_ > kSentPiecesMax) DropSent();
@@ -140,13 +151,15 @@ Result<bool> Stream::Receive(size_t whole) {
   if (in_begin_ == in_end_) in_begin_ = in_end_ = 0;
   MakeRoom(whole);
   ssize_t got;
-  do got = recv(fd_.get(), in_.get() + in_end_, in_room_ - in_end_, 0);
-  while (got < 0 && errno == EINTR);
+  do {
+    got = tls_ != nullptr ? tls_->Receive(in_.get() + in_end_, in_room_ - in_end_)
+                          : recv(fd_.get(), in_.get() + in_end_, in_room_ - in_end_, 0);
+  } while (got < 0 && errno == EINTR);
   if (got < 0 && errno == EAGAIN) return false;
   if (got < 0) return Status::FromErrno("receive from the server", errno);
   if (got == 0) return Status(Code::kIoError, "the server closed the connection");
   in_end_ += static_cast<size_t>(got);
-  drained_ = in_end_ < in_room_;
+  drained_ = in_end_ < in_room_ && tls_ == nullptr;  // records come one at a time
   return true;
 }
 

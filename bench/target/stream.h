@@ -8,6 +8,7 @@
 //
 // Layout    text is kept in one array; a long body is a separate piece in the list that sendmsg
 //           takes; a short one is copied into the text, which costs less than a piece does.
+//           Through TLS each piece is a send of its own.
 // Units     bytes.
 // Threads   one owner.
 // Errors    kIoError: the connection is closed or broken, for good.
@@ -25,6 +26,7 @@
 
 #include "base/posix_fd.h"
 #include "bench/harness/address.h"
+#include "bench/target/tls_line.h"
 #include "weft/status.h"
 
 namespace weft::bench {
@@ -42,9 +44,11 @@ inline char* Put(char* at, std::string_view text) {
 
 class Stream {
  public:
-  static Result<std::unique_ptr<Stream>> Open(const Address& address);
+  // `tls`: null where the bytes travel as they are.
+  static Result<std::unique_ptr<Stream>> Open(const Address& address,
+                                              const TlsIdentity* tls = nullptr);
   // Takes a connected socket over.
-  explicit Stream(base::Fd fd);
+  explicit Stream(base::Fd fd, std::unique_ptr<TlsLine> tls = nullptr);
 
   int fd() const { return fd_.get(); }
 
@@ -77,11 +81,13 @@ class Stream {
   void GrowText(size_t bytes);
   void CutText();
   size_t Gather(iovec* parts) const;
+  ssize_t SendPieces();
   void Sent(size_t bytes);
   void DropSent();
   void MakeRoom(size_t whole);
 
   const base::Fd fd_;
+  const std::unique_ptr<TlsLine> tls_;
 
   // What remains to send: pieces_[piece_] on, of which sent_of_piece_ bytes are out, and then the
   // text from text_cut_ on.

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "bench/store/store.h"
+#include "bench/target/tls_identity.h"
 
 namespace weft::bench {
 
@@ -25,7 +27,9 @@ struct TargetOptions {
 
   // Requests
   bool multi_get = false;  // a server's reads that are submitted side by side are one request
-  bool scans = false;      // redis: inserts and deletes keep an ordered index up
+  bool binary = false;     // memcached's binary protocol, which then has no multi_get
+  std::shared_ptr<const TlsIdentity> tls;  // of a memcached server that has it; null: no TLS
+  bool scans = false;                      // redis: inserts and deletes keep an ordered index up
 
   // Durable stores
   StoreSettings store;

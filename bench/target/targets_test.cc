@@ -277,5 +277,63 @@ TEST(Targets, WeftIsStartedWithMoreFlags) {
   EXPECT_FALSE(OpenTarget("start:weft", options, format));
 }
 
+// memcached's other protocol, and TLS, with values of one record and of many.
+TEST(Targets, SpeakBinaryAndThroughTls) {
+  auto identity = TlsIdentity::Make();
+  ASSERT_TRUE(identity) << identity.error().ToString();
+  for (const std::string& name : {TargetOptions().weft_program, std::string("memcached")}) {
+    if (!FindProgram(name)) continue;
+    for (const bool tls : {false, true}) {
+      for (const bool binary : {false, true}) {
+        SCOPED_TRACE(name + (tls ? " tls" : "") + (binary ? " binary" : ""));
+        TargetOptions options = SmallOptions(false);
+        options.binary = binary;
+        if (tls) options.tls = *identity;
+        // memcached 1.6.18 stops answering sets of 3,000 bytes in text that come in one record.
+        const bool only_short = name == "memcached" && tls && !binary;
+        for (const uint32_t value_bytes : {100u, 3000u, 100'000u}) {
+          if (only_short && value_bytes > 100) continue;
+          const RecordFormat format = FormatOf(value_bytes);
+          auto target = StartMemcached(SpecFromPath(name), options, format);
+          ASSERT_TRUE(target) << target.error().ToString();
+          CheckTarget(target->get(), format, base::TestSeed());
+        }
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
+// A client that expects TLS has none with a server that lacks it, or has another certificate.
+TEST(Targets, TakeNoOtherCertificate) {
+  auto identity = TlsIdentity::Make();
+  auto other = TlsIdentity::Make();
+  ASSERT_TRUE(identity && other);
+  const auto program = FindProgram("memcached");
+  if (!program) GTEST_SKIP() << program.error().message();
+  const RecordFormat format = FormatOf(100);
+  TargetOptions options = SmallOptions(false);
+  options.tls = *identity;
+  auto target = StartMemcached(SpecFromPath("memcached"), options, format);
+  ASSERT_TRUE(target) << target.error().ToString();
+  auto address = ParseAddress((*target)->Settings()["address"].get<std::string>());
+  ASSERT_TRUE(address);
+  EXPECT_TRUE(OpenMemcached(*address, options, format));
+  options.tls = *other;
+  auto refused = OpenMemcached(*address, options, format);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().ToString(), HasSubstr("certificate verify failed"));
+}
+
+TEST(Targets, LeaveNoCertificateBehind) {
+  auto identity = TlsIdentity::Make();
+  ASSERT_TRUE(identity);
+  const std::string flags = (*identity)->ServerFlags();
+  const std::string key = flags.substr(flags.find("ssl_key=") + std::string("ssl_key=").size());
+  EXPECT_EQ(access(key.c_str(), R_OK), 0) << key;
+  identity->reset();
+  EXPECT_NE(access(key.c_str(), F_OK), 0) << key;
+}
+
 }  // namespace
 }  // namespace weft::bench
