@@ -77,7 +77,7 @@ std::string TlsIdentity::ServerFlags() const {
 }
 
 Status TlsIdentity::Write() const {
-  const Key key(EVP_EC_gen("P-256"));
+  const Key key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256"));
   const Certificate certificate = key == nullptr ? nullptr : CertificateOf(key.get());
   if (certificate == nullptr) return TlsError("make a certificate");
   const File key_file(std::fopen(KeyPath().c_str(), "wx"));

@@ -124,9 +124,9 @@ void TlsSession::Feed(std::string_view sealed) {
 
 void TlsSession::Fail() {
   failed_ = true;
-  failure_ = no_memory_               ? "the system has no memory"
+  failure_ = no_memory_                      ? "the system has no memory"
              : key_updates_ > kKeyUpdatesMax ? "it asks for new keys again and again"
-                                      : TakeTlsReason();
+                                             : TakeTlsReason();
   sealed_ = {};
   waiting_ = {};
 }

@@ -36,7 +36,7 @@ using ContextPtr = std::unique_ptr<SSL_CTX, FreeBy<SSL_CTX_free>>;
 // A key, and the certificate that says whose it is. Signed by `by`, or by itself.
 struct Identity {
   explicit Identity(const char* name, const Identity* by = nullptr)
-      : key(EVP_EC_gen("P-256")), certificate(X509_new()) {
+      : key(EVP_PKEY_Q_keygen(nullptr, nullptr, "EC", "P-256")), certificate(X509_new()) {
     X509_set_version(certificate.get(), 2);
     ASN1_INTEGER_set(X509_get_serialNumber(certificate.get()), ++serial);
     X509_gmtime_adj(X509_getm_notBefore(certificate.get()), -3600);
