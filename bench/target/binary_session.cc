@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "bench/target/take_answers.h"
+
 namespace weft::bench {
 namespace {
 
@@ -119,20 +121,8 @@ void BinarySession::AppendSet(const Operation& operation, uint32_t version_read)
 
 Status BinarySession::Take(std::vector<Outcome>* outcomes) {
   outcomes_ = outcomes;
-  while (faults_.broken().ok()) {
-    const Result<bool> more = stream_->Receive(whole_);
-    if (!more) {
-      faults_.Break(more.error());
-      break;
-    }
-    if (!more.value()) break;
-    while (const size_t taken = TakeAnswer(stream_->bytes())) stream_->Consume(taken);
-  }
-  if (faults_.broken().ok() && stream_->wants_to_write()) {
-    const Status status = stream_->Flush();
-    if (!status.ok()) faults_.Break(status);
-  }
-  return faults_.broken();
+  return TakeAnswers(stream_.get(), &faults_, whole_,
+                     [this](std::string_view bytes) { return TakeAnswer(bytes); });
 }
 
 size_t BinarySession::TakeAnswer(std::string_view bytes) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "bench/target/take_answers.h"
+
 namespace weft::bench {
 namespace {
 
@@ -110,20 +112,8 @@ void MemcachedSession::AppendSet(uint64_t record, uint32_t version, uint32_t ttl
 
 Status MemcachedSession::Take(std::vector<Outcome>* outcomes) {
   outcomes_ = outcomes;
-  while (faults_.broken().ok()) {
-    const Result<bool> more = stream_->Receive(whole_);
-    if (!more) {
-      faults_.Break(more.error());
-      break;
-    }
-    if (!more.value()) break;
-    while (const size_t taken = TakeAnswer(stream_->bytes())) stream_->Consume(taken);
-  }
-  if (faults_.broken().ok() && stream_->wants_to_write()) {
-    const Status status = stream_->Flush();
-    if (!status.ok()) faults_.Break(status);
-  }
-  return faults_.broken();
+  return TakeAnswers(stream_.get(), &faults_, whole_,
+                     [this](std::string_view bytes) { return TakeAnswer(bytes); });
 }
 
 size_t MemcachedSession::TakeAnswer(std::string_view bytes) {

@@ -73,8 +73,6 @@ class TlsSession {
   bool is_open() const { return open_; }
   // Whether the client's first message was answered: that is most of a handshake's cost.
   bool has_answered() const { return has_answered_; }
-  // "TLSv1.3" and the like.
-  std::string_view Version() const { return SSL_get_version(ssl_.get()); }
   // What the peer must get.
   OutputQueue& wire() { return wire_; }
   std::string_view failure() const { return failure_; }
