@@ -73,6 +73,10 @@ ObjectSpec CopyOf(Session& session, const Entry& entry, bool version_is_shown);
 enum class Verdict : uint8_t { kStore, kStoreStale, kNotStored, kExists, kMiss };
 Verdict JudgePresent(const Command& command, uint64_t cas);
 
+// Shows the version of the object that the entry `word` in `slot` names to a client: from now on it
+// outlives moves of the object, and what replaces it is told. False: the entry has changed since,
+// and the key's version may be another one. Within an epoch.
+bool ShowVersion(Session& session, const uint64_t* slot, uint64_t word);
 // Whether this read must refresh the object, which now ends at `expiry`. `access`: its kAccess
 // bits.
 bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry, uint32_t access);

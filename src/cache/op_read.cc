@@ -32,19 +32,6 @@ Reply Vivify(Session& session, const Command& command, const Entry& entry, Publi
   return reply;
 }
 
-// Shows a version to a client: from now on the version must outlive moves of the object. False:
-// the entry changed in the meantime and its version may be another one.
-bool ShowVersion(Session& session, const Entry& entry) {
-  const uint32_t access = task::LoadRelaxed32(&entry.object->access);
-  // Set before the slot is looked at again: a mover marks the slot before it reads the bit
-  // (cache/emptying.cc), so either it sees the bit or we see its mark.
-  if ((access & kAccessCasSeen) == 0) task::FetchOr32(&entry.object->access, kAccessCasSeen);
-  // Whoever finds the key deleted then knows that some version was shown (ShownMark).
-  session.store().log().NoteShown(task::CasOf(session.log(), entry.location()));
-  task::FullFence();
-  return StillStands(entry);
-}
-
 void NoteHit(Session& session, const Command& command, const task::Found& found,
              uint64_t location) {
   if (command.quiet_access) return;
@@ -83,6 +70,21 @@ Reply Hit(Session& session, const Command& command, const Entry& entry, uint64_t
 
 }  // namespace
 
+bool ShowVersion(Session& session, const uint64_t* slot, uint64_t word) {
+  const uint64_t location = task::SlotLocation(word);
+  task::Object* const object = session.ObjectAt(location);
+  // Set before the slot is looked at again: a mover marks the slot before it reads the bit
+  // (cache/emptying.cc), so either it sees the bit or we see its mark.
+  const bool is_first = (task::LoadAcquire32(&object->access) & kAccessCasSeen) == 0;
+  if (is_first) task::FetchOr32(&object->access, kAccessCasSeen);
+  // Whoever finds the key deleted then knows that some version was shown (ShownMark).
+  session.store().log().NoteShown(task::CasOf(session.log(), location));
+  // Where the bit was seen, a mover that did not see it had marked the slot before it was set: on
+  // x86-64 and ARMv8 all processors see two stores of two others in one order.
+  if (is_first) task::FullFence();
+  return task::SameEntry(task::LoadAcquire64(slot), word);
+}
+
 bool WinsRefresh(const Session& session, const Command& command, uint32_t expiry, uint32_t access) {
   if ((access & kAccessWinSent) != 0 || !command.hand_out_win) return false;
   if ((access & kAccessStale) != 0) return true;
@@ -116,7 +118,7 @@ Reply ReadEntry(Session& session, const Command& command, Hint* hint) {
         session.store().Abandon(session, location);
         continue;
       }
-    } else if (command.want_cas && !ShowVersion(session, entry)) {
+    } else if (command.want_cas && !ShowVersion(session, entry.found.slot, entry.found.word)) {
       continue;
     }
     return Hit(session, command, entry, location, {expiry, access, won});

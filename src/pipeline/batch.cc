@@ -150,6 +150,7 @@ void Batch::Clear() {
   replies_.clear();
   room_.clear();
   rewritten_.clear();
+  shows_versions_.clear();
 }
 
 void Batch::ForgetEntries() {
@@ -162,6 +163,7 @@ void Batch::ForgetEntries() {
 uint32_t Batch::AddSource(int64_t room) {
   room_.push_back(room);
   rewritten_.push_back(0);
+  shows_versions_.push_back(0);
   kept_until_.push_back(0);
   return static_cast<uint32_t>(room_.size() - 1);
 }

@@ -82,6 +82,10 @@ class Batch {
   // A source is whoever gets the replies: `room` is how many bytes may be written for it in this
   // batch before the stage has to ask for more (Sink::MoreRoom). Returns its number.
   uint32_t AddSource(int64_t room);
+  // The source's plain reads show the versions of what they find: these must last from then on.
+  // Only the CPU's one stage sees to it, and not above a disk.
+  void ShowVersionsTo(uint32_t source) { shows_versions_[source] = 1; }
+  bool shows_versions(uint32_t source) const { return shows_versions_[source] != 0; }
 
   // Adds plain reads in a row, as AddRead does, and keeps at hand what AddRead looks up each time.
   // The batch has them when it ends; it is used by nobody else meanwhile.
@@ -364,9 +368,10 @@ class Batch {
   std::vector<uint32_t> command_at_;
   std::vector<cache::Command> commands_;
   std::vector<cache::Reply> replies_;
-  std::vector<int64_t> room_;         // by source
-  std::vector<uint64_t> rewritten_;   // by source
-  std::vector<uint32_t> kept_until_;  // by source: one behind its last query of KeepUpTo
+  std::vector<int64_t> room_;            // by source
+  std::vector<uint64_t> rewritten_;      // by source
+  std::vector<uint8_t> shows_versions_;  // by source
+  std::vector<uint32_t> kept_until_;     // by source: one behind its last query of KeepUpTo
 };
 
 }  // namespace weft::pipeline

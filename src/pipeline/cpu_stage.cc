@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <new>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -361,9 +362,20 @@ void CpuStage::FinishChanged(Batch& batch, uint32_t i) {
   batch.SetState(i, QueryState::kDone);
 }
 
+// Whether the version of what a read found, if it found anything, may be told.
+static bool ShowsVersion(const Batch& batch, uint32_t i, cache::Session& session) {
+  const uint64_t word = batch.word(i);
+  return word == 0 || cache::ShowVersion(
+                          session, task::SlotAtPosition(session.index(), batch.position(i)), word);
+}
+
 CpuStage::Progress CpuStage::FinishRead(Batch& batch, uint32_t i, cache::Session& session) {
   if (disk_ != nullptr && !DiskTurn::IsInMemory(batch, i, session))
     return ReadFromDisk(batch, i, session);
+  while (batch.shows_versions(batch.source(i)) && !ShowsVersion(batch, i, session)) {
+    std::this_thread::yield();  // for another thread, which changes the entry
+    task::CompareOne(session.index(), session.log(), batch.columns(), i);
+  }
   const uint64_t word = batch.word(i);
   if (word == 0) {
     batch.TakeRoom(batch.source(i), batch.ReplyBytes(i));

@@ -23,8 +23,8 @@ inline bool SlotStands(const task::IndexRef& index, const task::Columns& columns
 }  // namespace
 
 // From `begin` on, up to `end`. Returns the first query that is RunQuery's: neither such a read nor
-// such a set, one whose object has ended, one that finds no hole, or one without room at hand. So
-// are all above a disk.
+// such a set, one whose object has ended or changes just now, one that finds no hole, or one
+// without room at hand. So are all above a disk.
 uint32_t CpuStage::RunRow(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   if (disk_ != nullptr) return begin;
   const cache::LookupViews views(session);
@@ -48,6 +48,7 @@ inline uint32_t CpuStage::RunReads(const cache::LookupViews& views, Batch& batch
   for (bool has_room = true; has_room && done < end;) {
     const uint32_t source = batch.source(done);
     const uint32_t source_end = batch.SourceEnd(done, end);
+    const bool shows_versions = batch.shows_versions(source);
     const int64_t room = batch.room(source);
     int64_t left = room;
     for (; done < source_end; done++) {
@@ -65,6 +66,12 @@ inline uint32_t CpuStage::RunReads(const cache::LookupViews& views, Batch& batch
       const int64_t bytes = Batch::kReplyBytes + key_bytes + value;
       has_room = bytes <= left;
       if (!has_room) break;
+      if (WEFT_UNLIKELY(shows_versions) && object != nullptr &&
+          !cache::ShowVersion(session, task::SlotAtPosition(views.index, columns.position[done]),
+                              columns.word[done])) {
+        has_room = false;  // RunQuery looks again
+        break;
+      }
       left -= bytes;
       value_bytes += value;
       if (object == nullptr) {

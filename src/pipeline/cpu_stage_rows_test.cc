@@ -1,5 +1,10 @@
 // Plain reads and plain sets in rows, where the sets fill holes.
+#include <map>
+#include <thread>
+
+#include "base/random.h"
 #include "pipeline/runner_test_kit.h"
+#include "task/log.h"
 
 namespace weft::pipeline {
 namespace {
@@ -87,6 +92,86 @@ TEST_F(Rows, AReplyTakesRoomAndWaitsForIt) {
   runner_.Run();
   for (uint32_t i = 0; i < 12; i++)
     EXPECT_EQ(runner_.result(i).value, i >= 3 && i < 6 ? "value0" : "value1");
+}
+
+// Plain reads of a source that shows versions mark what they find, as other reads with a version
+// do.
+TEST_F(Rows, VersionsThatAreShownLast) {
+  const auto version = [&](uint32_t i) {
+    Command command = Client::Of(Verb::kRead, KeyOf(i));
+    command.want_cas = true;
+    runner_.Add(command);
+    return runner_.Run()[0].reply.cas;
+  };
+  const uint64_t before = runner_.session().counters().overwritten.value();
+  const uint32_t shows = runner_.batch().AddSource(kMuchRoom);
+  const uint32_t does_not = runner_.batch().AddSource(kMuchRoom);
+  runner_.batch().ShowVersionsTo(shows);
+  std::vector<uint64_t> shown;
+  for (uint32_t i = 0; i < 40; i++) runner_.Read(i < 20 ? shows : does_not, KeyOf(i));
+  runner_.Run();
+  for (uint32_t i = 0; i < 40; i++) {
+    const cache::InBatch batch(runner_.session());
+    const task::Found found = runner_.Find(KeyOf(i));
+    ASSERT_NE(found.slot, nullptr);
+    const task::Object* const object = runner_.session().ObjectAt(task::SlotLocation(found.word));
+    EXPECT_EQ((object->access & kAccessCasSeen) != 0, i < 20) << i;
+    shown.push_back(task::CasOf(runner_.session().log(), task::SlotLocation(found.word)));
+  }
+  for (uint32_t i = 0; i < 40; i++) runner_.Set(KeyOf(i), "value1");
+  runner_.Run();
+  EXPECT_EQ(runner_.session().counters().overwritten.value() - before, 20u)
+      << "only what was not shown is written over";
+  for (uint32_t i = 0; i < 20; i++) EXPECT_GT(version(i), shown[i]) << i;
+}
+
+// Readers are shown versions while others store, so that objects are moved and replaced below them.
+// No version of a key is shown with two values.
+TEST(RowsByMany, AVersionHasOneValue) {
+  const auto store = cache::OpenFillingStore();
+  constexpr uint64_t kKeys = 40, kThreads = 3;
+  std::vector<std::map<std::pair<uint64_t, uint64_t>, std::string>> shown(kThreads);
+  std::vector<std::thread> threads;
+  for (uint64_t t = 0; t < kThreads; t++) {
+    threads.emplace_back([&, t] {
+      Runner runner(store.get());
+      base::Random random(cache::TestSeed() * 16 + t);
+      for (uint64_t n = 0; n < cache::Rounds(4000); n++) {
+        std::vector<std::string> keys(32), values(32);
+        std::vector<uint64_t> numbers(32);
+        const uint32_t source = runner.batch().AddSource(kMuchRoom);
+        runner.batch().ShowVersionsTo(source);
+        for (uint64_t i = 0; i < keys.size(); i++) {
+          numbers[i] = random.Below(kKeys);
+          keys[i] = cache::Key(numbers[i]);
+          values[i] = std::to_string(t) + "." + std::to_string(n) + "." + std::to_string(i);
+          values[i].resize(40, '.');
+          if (random.Below(3) == 0) {
+            runner.Read(source, keys[i]);
+          } else {
+            runner.Set(source, keys[i], values[i]);
+          }
+        }
+        const std::vector<QueryResult>& results = runner.Run();
+        for (size_t i = 0; i < results.size(); i++) {
+          if (results[i].version == 0) continue;
+          const auto [at, is_new] =
+              shown[t].try_emplace({numbers[i], results[i].version}, results[i].value);
+          ASSERT_EQ(at->second, results[i].value) << keys[i] << " " << results[i].version;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  uint64_t seen = 0;
+  for (uint64_t t = 1; t < kThreads; t++) {
+    for (const auto& [version, value] : shown[t]) {
+      const auto [at, is_new] = shown[0].try_emplace(version, value);
+      ASSERT_EQ(at->second, value) << version.first << " " << version.second;
+      seen += is_new ? 0 : 1;
+    }
+  }
+  EXPECT_GT(seen, 0u) << "threads have seen the same versions";
 }
 
 // The time of a row is estimated at times, but never above what its group took.

@@ -7,6 +7,7 @@
 #include "cache/object_writer.h"
 #include "cache/session.h"
 #include "pipeline/batch.h"
+#include "task/log.h"
 
 namespace weft::pipeline {
 
@@ -29,6 +30,12 @@ inline Found FoundByRead(const Batch& batch, uint32_t i, const cache::Session& s
   const task::Object* object = session.ObjectAt(location);
   task::TouchObject(object);
   return {true, {}, task::ClientFlags(object), cache::ValueView(object)};
+}
+
+// The version of what a plain read has found. REQUIRES: as FoundByRead, which has found it, and a
+// source of Batch::ShowVersionsTo
+inline uint64_t VersionFound(const Batch& batch, uint32_t i, const cache::Session& session) {
+  return task::CasOf(session.log(), batch.location(i));
 }
 
 // The reply to a plain read. It is made where the caller wants it: a copy would wait for the stores

@@ -26,6 +26,7 @@ struct QueryResult {
   QueryState state = QueryState::kWaiting;
   cache::Reply reply;
   std::string value;
+  uint64_t version = 0;  // of what a plain read found
 };
 
 // A batch and the results of its queries, in their order.
@@ -75,6 +76,10 @@ class Runner : public Sink {
     return results_;
   }
   cache::Session& session() { return *session_; }
+  // REQUIRES: a batch of the session.
+  task::Found Find(std::string_view key) {
+    return task::Find(session_->index(), session_->log(), cache::TaskKey(key, store_->HashOf(key)));
+  }
   const TaskTimes& times() const { return times_; }
 
   void Write(Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) override {
@@ -85,6 +90,9 @@ class Runner : public Sink {
       if (batch.kind(i) != QueryKind::kOther && batch.state(i) == QueryState::kDone)
         result.reply = ReplyOf(batch, i, session);
       result.value = std::string(result.reply.value);
+      if (batch.kind(i) == QueryKind::kRead && result.reply.outcome == Outcome::kHit &&
+          batch.result(i) != kResultRead)
+        result.version = VersionFound(batch, i, session);
       results_.push_back(result);
     }
   }

@@ -103,6 +103,34 @@ size_t EnterPlainGets(std::string_view input, size_t at, const cache::Store& sto
   return at;
 }
 
+// The same of gets of the binary protocol.
+size_t EnterBinaryGets(std::string_view input, size_t at, const cache::Store& store,
+                       uint32_t source, pipeline::Batch* batch, Entries* entered) {
+  pipeline::Batch::ReadAdder adder(batch, source);
+  const size_t begin = at;
+  BinaryGet get;
+  while (!adder.full() && TakeBinaryGet(input.substr(at), &get)) {
+    const size_t key_begin = at + kBinaryHeaderBytes;
+    const size_t end = key_begin + get.key_bytes;
+    const std::string_view key = input.substr(key_begin, get.key_bytes);
+    adder.Add(entered->AddBinaryGet(get.read, get.opaque, source, at, key_begin, end), key,
+              store.HashOf(key));
+    at = end;
+  }
+  if (at != begin) batch->ShowVersionsTo(source);
+  return at;
+}
+
+using EnterGets = size_t (*)(std::string_view input, size_t at, const cache::Store& store,
+                             uint32_t source, pipeline::Batch* batch, Entries* entered);
+
+// How gets of the connection may be entered in rows. Null: as all that it sends.
+EnterGets WayOfGets(const Conversation& conversation, const ParseContext& context) {
+  if (!conversation.admitted) return nullptr;
+  if (conversation.dialect != Dialect::kBinary) return EnterPlainGets;
+  return context.gets_alone ? EnterBinaryGets : nullptr;
+}
+
 // Enters one request. False: not all of it fitted.
 bool EnterRequest(const cache::Store& store, std::string_view input, const Request& request,
                   uint32_t tag, Entered* entered, pipeline::Batch* batch) {
@@ -144,8 +172,12 @@ void ChooseDialect(std::string_view input, Conversation* conversation) {
 
 void Entries::Clear() {
   records_.clear();
-  requests_.resize(1);
-  requests_[Entered::kPlainRead].kind = RequestKind::kRead;
+  if (requests_.empty()) {
+    requests_.resize(1);
+    requests_[Entered::kPlainRead].kind = RequestKind::kRead;
+    for (const Opcode opcode : kBinaryReads) requests_.push_back(BinaryRead(opcode));
+  }
+  requests_.resize(Entered::kFirstBinaryRead + std::size(kBinaryReads));
 }
 
 Entered& Entries::Add(uint32_t source) {
@@ -179,15 +211,14 @@ Entering Enter(std::string_view input, ParseContext context, const cache::Store&
     entering.parsed_bytes = entered->back().end;
   }
   ChooseDialect(input, conversation);
-  const bool is_plain = conversation->dialect != Dialect::kBinary && conversation->admitted;
+  const EnterGets enter_gets = WayOfGets(*conversation, context);
   if (conversation->gate == Gate::kSasl)
     context.sasl = conversation->admitted ? Sasl::kAfter : Sasl::kBefore;
   for (;;) {
     // What was looked at before, and was no whole line, is not looked at again.
-    if (is_plain && context.line_scanned_bytes == 0) {
+    if (enter_gets != nullptr && context.line_scanned_bytes == 0)
       entering.parsed_bytes =
-          EnterPlainGets(input, entering.parsed_bytes, store, source, batch, entered);
-    }
+          enter_gets(input, entering.parsed_bytes, store, source, batch, entered);
     const size_t at = entering.parsed_bytes;
     if (batch->full()) {
       conversation->scanned_bytes = context.line_scanned_bytes;

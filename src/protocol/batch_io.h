@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 #include <vector>
 
@@ -56,11 +57,16 @@ struct Entered {
   // Number of its Request in Entries. kPlainRead is that of all reads that leave no mark except
   // recency, and show no version.
   static constexpr uint32_t kPlainRead = 0;
+  // The same of the binary protocol: gets of one key, which show a version. Their opcodes are those
+  // of kBinaryReads, and share a Request each.
+  static constexpr uint32_t kFirstBinaryRead = 1;
+  bool is_binary_read() const { return request - kFirstBinaryRead < std::size(kBinaryReads); }
   uint32_t request = kPlainRead;
   uint32_t source = 0;
   uint32_t keys_entered = 0;                 // in this batch
   bool whole = false;                        // its last key is in this batch
   ReadFailure failure = ReadFailure::kNone;  // of its keys, in this batch or before
+  uint32_t opaque = 0;                       // is_binary_read: of its packet, as sent
   size_t begin = 0;                          // in the source's input
   size_t end = 0;
   // Of a read: its keys from the first in this batch on, and the first that is in none yet.
@@ -92,12 +98,23 @@ class Entries {
   // Adds a whole get of one key, where these lie in the source's input. Returns its tag.
   uint32_t AddPlainGet(uint32_t source, size_t begin, size_t key_begin, size_t key_end,
                        size_t end) {
-    records_.push_back({Entered::kPlainRead, source, 1, true, ReadFailure::kNone, begin, end,
-                        key_begin, key_end, key_end});
-    return size() - 1;
+    return AddOneKey(Entered::kPlainRead, 0, source, begin, key_begin, key_end, end);
+  }
+  // The same of the binary protocol. `read`: of kBinaryReads.
+  uint32_t AddBinaryGet(size_t read, uint32_t opaque, uint32_t source, size_t begin,
+                        size_t key_begin, size_t end) {
+    const auto request = Entered::kFirstBinaryRead + static_cast<uint32_t>(read);
+    return AddOneKey(request, opaque, source, begin, key_begin, end, end);
   }
 
  private:
+  uint32_t AddOneKey(uint32_t request, uint32_t opaque, uint32_t source, size_t begin,
+                     size_t key_begin, size_t key_end, size_t end) {
+    records_.push_back({request, source, 1, true, ReadFailure::kNone, opaque, begin, end, key_begin,
+                        key_end, key_end});
+    return size() - 1;
+  }
+
   std::vector<Entered> records_;
   std::vector<Request> requests_;
 };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cache/cache_test_kit.h"
+#include "protocol/binary_test_kit.h"
 
 namespace weft::protocol {
 namespace {
@@ -13,10 +14,11 @@ namespace {
 class BatchIoTest : public ::testing::Test {
  protected:
   // Enters `input` into an empty batch.
-  Entering EnterInto(std::string_view input, KeptBytes* kept = nullptr) {
+  Entering EnterInto(std::string_view input, KeptBytes* kept = nullptr, bool gets_alone = false) {
     batch_.Clear();
     entered_.Clear();
     ParseContext context;
+    context.gets_alone = gets_alone;
     context.item_bytes_max = 4096;
     context.scratch = scratch_;
     return Enter(input, context, *store_, batch_.AddSource(1 << 20), &conversation_, &batch_,
@@ -135,6 +137,58 @@ TEST_F(BatchIoTest, GetsThatFillABatchGoOnInTheNext) {
     done += entering.parsed_bytes;
   }
   EXPECT_EQ(count, gets);
+}
+
+// Those of the binary protocol, too. Their replies differ by opcode and opaque alone.
+TEST_F(BatchIoTest, BinaryGetsTravelAsTheirKeys) {
+  const std::string input =
+      Bytes({.opcode = Opcode::kGet, .opaque = 1, .key = "a"}) +
+      Bytes({.opcode = Opcode::kGetKQ, .opaque = 2, .key = "b"}) +
+      Bytes({.opcode = Opcode::kSet, .opaque = 3, .extras = std::string(8, '\0'), .key = "c"}) +
+      Bytes({.opcode = Opcode::kNoop, .opaque = 4}) +
+      Bytes({.opcode = Opcode::kGetQ, .opaque = 5, .key = "d"}) +
+      Bytes({.opcode = Opcode::kGetK, .opaque = 6, .key = std::string(250, 'e')}) +
+      Bytes({.opcode = Opcode::kGat, .opaque = 7, .extras = Big(uint32_t{0}), .key = "f"}) +
+      Bytes({.opcode = Opcode::kGet, .opaque = 8, .key = "g"}).substr(0, 24);
+  std::vector<size_t> begins[2];
+  for (const bool gets_alone : {false, true}) {
+    const Entering entering = EnterInto(input, nullptr, gets_alone);
+    EXPECT_EQ(entering.parsed_bytes, input.size() - 24);
+    EXPECT_EQ(entering.needed_bytes, 25u);
+    ASSERT_EQ(batch_.size(), 7u);
+    EXPECT_EQ(batch_.shows_versions(0), gets_alone);
+    const std::string keys[] = {"a", "b", "c", "", "d", std::string(250, 'e'), "f"};
+    for (uint32_t i = 0; i < 7; i++) {
+      const Entered& entered = entered_[i];
+      const bool is_alone = gets_alone && (i < 2 || i == 4 || i == 5);
+      ASSERT_EQ(batch_.tag(i), i);
+      if (i != 3) {
+        EXPECT_EQ(batch_.key(i), keys[i]);
+        EXPECT_EQ(batch_.hash(i), store_->HashOf(keys[i]));
+      }
+      EXPECT_EQ(batch_.kind(i) == pipeline::QueryKind::kRead, is_alone) << i;
+      EXPECT_EQ(entered.is_binary_read(), is_alone) << i;
+      EXPECT_EQ(is_alone ? __builtin_bswap32(entered.opaque)
+                         : __builtin_bswap32(RequestOf(i).binary_words.opaque),
+                i + 1);
+      EXPECT_TRUE(entered.whole);
+      // It comes back as a whole packet.
+      EXPECT_EQ(ComeBack(entered_, entered, 0, input, &conversation_), entered.begin);
+      begins[gets_alone ? 1 : 0].push_back(entered.begin);
+    }
+    Restart();
+  }
+  EXPECT_EQ(begins[0], begins[1]);
+}
+
+// A connection that has not been admitted has no such way.
+TEST_F(BatchIoTest, BinaryGetsBeforeALoginAreRefused) {
+  std::destroy_at(&conversation_);
+  std::construct_at(&conversation_, Terms(Dialect::kAny, Gate::kSasl));
+  EnterInto(Bytes({.opcode = Opcode::kGet, .key = "a"}), nullptr, true);
+  ASSERT_EQ(batch_.size(), 1u);
+  EXPECT_EQ(RequestOf(0).kind, RequestKind::kText);
+  EXPECT_TRUE(RequestOf(0).close);
 }
 
 TEST_F(BatchIoTest, RefusedStoreIsABarrier) {

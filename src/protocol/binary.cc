@@ -262,6 +262,33 @@ ParseResult ParseSasl(std::string_view input, const Packet& packet, Opcode opcod
 
 }  // namespace
 
+Request BinaryRead(Opcode opcode) {
+  Request request;
+  request.kind = RequestKind::kBinary;
+  request.binary = true;
+  request.quiet = LoudOf(opcode).quiet;
+  request.return_value = true;
+  request.binary_words.opcode = static_cast<uint8_t>(opcode);
+  request.command.verb = cache::Verb::kRead;
+  request.command.want_cas = true;
+  request.command.want_value = true;
+  return request;
+}
+
+bool TakeBinaryGet(std::string_view input, BinaryGet* get) {
+  if (input.size() < kBinaryHeaderBytes) return false;
+  const Packet packet(input);
+  const auto* const read =
+      std::find(std::begin(kBinaryReads), std::end(kBinaryReads), packet.opcode);
+  if (static_cast<unsigned char>(input[0]) != kBinaryRequestMagic ||
+      read == std::end(kBinaryReads) || packet.extras_bytes != 0 || packet.key_bytes == 0 ||
+      packet.key_bytes > kKeyBytesMax || packet.key_bytes != packet.body_bytes ||
+      input.size() < packet.whole_bytes())
+    return false;
+  *get = {static_cast<size_t>(read - kBinaryReads), packet.opaque, packet.key_bytes};
+  return true;
+}
+
 ParseResult ParseBinary(std::string_view input, const ParseContext& context, Request* request) {
   if (!input.empty() && static_cast<unsigned char>(input[0]) != kBinaryRequestMagic)
     return {ParseStatus::kClose, 0, 0, 0};

@@ -85,6 +85,28 @@ enum class BinaryStatus : uint16_t {
   kInternal = 0x84,  // none of memcached's: the durable store could not be read or written
 };
 
+// Opcodes of reads that leave no mark but recency. Where ParseContext::gets_alone allows it, they
+// travel as their keys alone.
+inline constexpr Opcode kBinaryReads[] = {Opcode::kGet, Opcode::kGetQ, Opcode::kGetK,
+                                          Opcode::kGetKQ};
+// What all gets of one opcode have in common: all but opaque and key.
+Request BinaryRead(Opcode opcode);
+// A whole packet of such a get, of one key, at the front of `input`. `read`: which of kBinaryReads.
+// False: something else is there, or not all of it.
+struct BinaryGet {
+  size_t read;
+  uint32_t opaque;
+  size_t key_bytes;
+};
+bool TakeBinaryGet(std::string_view input, BinaryGet* get);
+// The replies to a read that found its key, and to one that did not. They write
+// kBinaryReadBytesMax + key + value bytes at most, and return the new end. A quiet read that finds
+// nothing has no reply.
+inline constexpr size_t kBinaryReadBytesMax = kBinaryHeaderBytes + 16;
+char* WriteBinaryHit(const BinaryWords& words, std::string_view key, uint64_t cas,
+                     uint32_t client_flags, std::string_view value, char* out);
+char* WriteBinaryMiss(const BinaryWords& words, std::string_view key, char* out);
+
 // Takes a packet off the front of `input`. kClose: it is none.
 // REQUIRES: `request` is as constructed. With kNeedMore and kClose it is unspecified.
 ParseResult ParseBinary(std::string_view input, const ParseContext& context, Request* request);

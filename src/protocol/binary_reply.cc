@@ -110,12 +110,8 @@ BinaryStatus StatusOf(const cache::Command& command, Outcome outcome) {
 
 char* WriteFound(const Request& request, std::string_view key, const cache::Reply& reply,
                  char* out) {
-  const BinaryWords& words = request.binary_words;
-  const std::string_view shown_key = ShowsKey(words.opcode) ? key : std::string_view();
   const std::string_view value = request.return_value ? reply.value : std::string_view();
-  out = WriteHeader(words, BinaryStatus::kOk, {4, shown_key.size(), value.size()}, reply.cas, out);
-  out = Store(reply.client_flags, out);
-  return Append(value, Append(shown_key, out));
+  return WriteBinaryHit(request.binary_words, key, reply.cas, reply.client_flags, value, out);
 }
 
 // What `stats` lists, a packet a line. The last packet is empty.
@@ -148,6 +144,19 @@ std::string StatusPacket(const BinaryWords& words, BinaryStatus status) {
 
 }  // namespace
 
+char* WriteBinaryHit(const BinaryWords& words, std::string_view key, uint64_t cas,
+                     uint32_t client_flags, std::string_view value, char* out) {
+  if (!ShowsKey(words.opcode)) key = {};
+  out = WriteHeader(words, BinaryStatus::kOk, {4, key.size(), value.size()}, cas, out);
+  return Append(value, Append(key, Store(client_flags, out)));
+}
+
+char* WriteBinaryMiss(const BinaryWords& words, std::string_view key, char* out) {
+  constexpr BinaryStatus status = BinaryStatus::kNotFound;
+  if (!ShowsKey(words.opcode)) return WriteStatus(words, status, out);
+  return Append(key, WriteHeader(words, status, {.key = key.size()}, 0, out));
+}
+
 size_t BinaryReplyBytesMax(const Request& request, size_t key_bytes) {
   return kBinaryHeaderBytes + kFixedBytesMax +
          (ShowsKey(request.binary_words.opcode) ? key_bytes : 0);
@@ -159,11 +168,8 @@ char* WriteBinaryReply(const Request& request, std::string_view key, const cache
   const cache::Command& command = request.command;
   const bool reads = command.verb == cache::Verb::kRead;
   const BinaryStatus status = StatusOf(command, reply.outcome);
-  if (status == BinaryStatus::kNotFound && reads) {
-    if (request.quiet) return out;
-    if (!ShowsKey(words.opcode)) return WriteStatus(words, status, out);
-    return Append(key, WriteHeader(words, status, {.key = key.size()}, 0, out));
-  }
+  if (status == BinaryStatus::kNotFound && reads)
+    return request.quiet ? out : WriteBinaryMiss(words, key, out);
   if (status != BinaryStatus::kOk) return WriteStatus(words, status, out);
   if (reads || command.verb == cache::Verb::kTouch) return WriteFound(request, key, reply, out);
   if (request.quiet) return out;

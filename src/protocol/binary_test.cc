@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "base/random.h"
+#include "base/seed_test_kit.h"
 #include "protocol/binary_test_kit.h"
 
 namespace weft::protocol {
@@ -212,6 +214,46 @@ TEST(Binary, AHitShowsFlagsVersionAndPerhapsItsKey) {
   EXPECT_EQ(
       Answer(touch, "k", reply),
       Bytes({.magic = 0x81, .opcode = Opcode::kTouch, .cas = 99, .extras = "\x01\x02\x03\x04"}));
+}
+
+// What travels as its key alone is what ParseBinary would make of it, and all such packets do.
+TEST(Binary, GetsAreTakenAsTheyAreParsed) {
+  base::Random random(base::TestSeed());
+  uint32_t taken = 0;
+  for (uint32_t n = 0; n < 200'000; n++) {
+    const std::string key(random.Below(4) == 0 ? random.Below(260) : 1 + random.Below(20), 'k');
+    std::string packet = Bytes({.opcode = static_cast<Opcode>(random.Below(16)),
+                                .opaque = static_cast<uint32_t>(random.Below(1u << 31)),
+                                .cas = random.Below(3),
+                                .key = key});
+    if (random.Below(2) == 0)
+      packet[random.Below(16)] = static_cast<char>(random.Below(random.Below(2) == 0 ? 4 : 256));
+    packet.resize(packet.size() - std::min(packet.size(), size_t{random.Below(8) / 7}));
+    // A buffer of the exact size, so that the sanitizer sees a read past it.
+    const std::vector<char> bytes(packet.begin(), packet.end());
+    const std::string_view input(bytes.data(), bytes.size());
+    Request request;
+    const ParseResult parsed = ParseBinary(input, Context(), &request);
+    const bool is_read = parsed.status == ParseStatus::kRequest &&
+                         request.kind == RequestKind::kBinary &&
+                         request.command.verb == Verb::kRead && !request.command.update_expiry;
+    BinaryGet get;
+    ASSERT_EQ(TakeBinaryGet(input, &get), is_read) << n;
+    if (!is_read) continue;
+    taken++;
+    const Request shared = BinaryRead(kBinaryReads[get.read]);
+    EXPECT_EQ(kBinaryHeaderBytes + get.key_bytes, parsed.consumed_bytes);
+    EXPECT_EQ(get.key_bytes, request.command.key.size());
+    EXPECT_EQ(get.opaque, request.binary_words.opaque);
+    EXPECT_EQ(shared.binary_words.opcode, request.binary_words.opcode);
+    EXPECT_EQ(shared.binary, request.binary);
+    EXPECT_EQ(shared.quiet, request.quiet);
+    EXPECT_EQ(shared.return_value, request.return_value);
+    EXPECT_EQ(shared.command.want_cas, request.command.want_cas);
+    EXPECT_EQ(shared.command.want_value, request.command.want_value);
+    EXPECT_EQ(shared.command.binary_key, request.command.binary_key);
+  }
+  EXPECT_GT(taken, 10'000u);
 }
 
 TEST(Binary, QuietOnesSayErrorsAlone) {

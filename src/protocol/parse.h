@@ -52,6 +52,7 @@ struct ParseContext {
   size_t read_line_bytes_max = size_t{4} << 20;  // longest line of keys
   bool shutdown_enabled = false;                 // -A
   Sasl sasl = Sasl::kOff;                        // for ParseBinary
+  bool gets_alone = false;                       // plain gets of the binary protocol: kBinaryReads
   size_t line_scanned_bytes = 0;  // front of the input known to hold no newline (ParseResult)
   char* scratch = nullptr;        // kScratchBytes; a base64 key goes here, over the last one
 };

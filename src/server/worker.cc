@@ -191,6 +191,8 @@ size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
   context.item_bytes_max = options_.item_bytes_max;
   context.shutdown_enabled = options_.shutdown_enabled;
   context.scratch = work->scratch.data();
+  // A device does not show versions, nor does the disk.
+  context.gets_alone = runner_ == nullptr && turn_ == nullptr;
   size_t count = 0;
   while (count < ready.size() && !batch.full()) {
     net::Connection& connection = *ready[count++];
@@ -317,7 +319,8 @@ void Worker::FlushIfDue() {
 
 void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::Session& session) {
   for (uint32_t i = begin; i < end;) {
-    const uint32_t gets_end = WriteGets(batch, i, end, session);
+    uint32_t gets_end = WriteGets(batch, i, end, session);
+    if (gets_end == i) gets_end = WriteBinaryGets(batch, i, end, session);
     if (gets_end == i) WriteOne(batch, i++, session);
     i = std::max(i, gets_end);
   }
@@ -372,6 +375,7 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   }
   const bool last_of_batch = i + 1 == batch.size() || batch.tag(i + 1) != batch.tag(i);
   source.keys_done = last_of_batch ? 0 : source.keys_done + 1;
+  if (entered.is_binary_read()) return WriteBinaryRead(batch, i, session);
   if (batch.kind(i) == pipeline::QueryKind::kOther) {
     latency_.Note(LatencyClass::kOther, 1, PeerOf(*source.connection).since);
     net::Connection& out = *source.connection;

@@ -239,6 +239,10 @@ class Worker final : public net::Handler, private pipeline::Sink {
              cache::Session& session) override;
   uint32_t WriteGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
                      const cache::Session& session);
+  // worker_binary.cc: gets of the binary protocol that travel as their keys alone.
+  uint32_t WriteBinaryGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
+                           const cache::Session& session);
+  void WriteBinaryRead(const pipeline::Batch& batch, uint32_t i, cache::Session& session);
   void WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session);
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
   // worker_room.cc
