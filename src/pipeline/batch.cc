@@ -145,12 +145,9 @@ void Batch::Clear() {
   value_bytes_ = 0;
   searched_ = false;
   notes_due_ = false;
-  kept_until_.clear();
   commands_.clear();
   replies_.clear();
-  room_.clear();
-  rewritten_.clear();
-  shows_versions_.clear();
+  sources_.clear();
 }
 
 void Batch::ForgetEntries() {
@@ -161,11 +158,8 @@ void Batch::ForgetEntries() {
 }
 
 uint32_t Batch::AddSource(int64_t room) {
-  room_.push_back(room);
-  rewritten_.push_back(0);
-  shows_versions_.push_back(0);
-  kept_until_.push_back(0);
-  return static_cast<uint32_t>(room_.size() - 1);
+  sources_.push_back({room});
+  return sources() - 1;
 }
 
 // All of it but its command.

@@ -53,6 +53,12 @@ struct BatchOptions {
 };
 
 class Batch {
+  struct Source {
+    int64_t room;
+    uint64_t rewritten = 0;
+    uint32_t kept_until = 0;  // one behind its last query of KeepUpTo
+    bool shows_versions = false;
+  };
   struct Owner {
     uint32_t source, tag;
   };
@@ -84,8 +90,8 @@ class Batch {
   uint32_t AddSource(int64_t room);
   // The source's plain reads show the versions of what they find: these must last from then on.
   // Only the CPU's one stage sees to it, and not above a disk.
-  void ShowVersionsTo(uint32_t source) { shows_versions_[source] = 1; }
-  bool shows_versions(uint32_t source) const { return shows_versions_[source] != 0; }
+  void ShowVersionsTo(uint32_t source) { sources_[source].shows_versions = true; }
+  bool shows_versions(uint32_t source) const { return sources_[source].shows_versions; }
 
   // Adds plain reads in a row, as AddRead does, and keeps at hand what AddRead looks up each time.
   // The batch has them when it ends; it is used by nobody else meanwhile.
@@ -263,14 +269,14 @@ class Batch {
   uint64_t position(uint32_t i) const { return position_[i]; }
   uint64_t hash(uint32_t i) const { return hash_[i]; }
   uint64_t& placed(uint32_t i) { return placed_[i]; }
-  int64_t room(uint32_t source) const { return room_[source]; }
-  void AddRoom(uint32_t source, int64_t bytes) { room_[source] += bytes; }
-  void TakeRoom(uint32_t source, int64_t bytes) { room_[source] -= bytes; }
+  int64_t room(uint32_t source) const { return sources_[source].room; }
+  void AddRoom(uint32_t source, int64_t bytes) { sources_[source].room += bytes; }
+  void TakeRoom(uint32_t source, int64_t bytes) { sources_[source].room -= bytes; }
   // Nothing more may be written for it: the rest of its queries is skipped.
-  void EndRoom(uint32_t source) { room_[source] = kNoRoom; }
-  bool has_ended(uint32_t source) const { return room_[source] < kNoRoom / 2; }
+  void EndRoom(uint32_t source) { sources_[source].room = kNoRoom; }
+  bool has_ended(uint32_t source) const { return sources_[source].room < kNoRoom / 2; }
   // Bytes that changes wrote beyond those that the source sent: a touch writes all of its item.
-  uint64_t& rewritten(uint32_t source) { return rewritten_[source]; }
+  uint64_t& rewritten(uint32_t source) { return sources_[source].rewritten; }
   // What the reply to query `i` takes, about, beside a value.
   int64_t ReplyBytes(uint32_t i) const {
     const int64_t keys = kind_[i] == QueryKind::kCommand ? 2 : 1;  // meta commands echo more
@@ -278,7 +284,7 @@ class Batch {
   }
   // Of values in replies, for the statistics.
   void CountValueBytes(uint64_t bytes) { value_bytes_ += bytes; }
-  uint32_t sources() const { return static_cast<uint32_t>(room_.size()); }
+  uint32_t sources() const { return static_cast<uint32_t>(sources_.size()); }
   // What a stage before the last is to do, and how far it came: task/query_job.h.
   uint8_t& wanted(uint32_t i) { return wanted_[i]; }
   void WantOfAll(uint8_t wanted) { std::memset(wanted_, wanted, size_); }
@@ -307,10 +313,10 @@ class Batch {
   void set_searched(bool searched) { searched_ = searched; }
   // A stage before the last may change something for query `i`. All that its source asked for up to
   // it must then be answered, because it can't be asked again.
-  void KeepUpTo(uint32_t i) { kept_until_[source(i)] = i + 1; }
+  void KeepUpTo(uint32_t i) { sources_[source(i)].kept_until = i + 1; }
   bool MustAnswer(uint32_t i) const { return MustAnswerFrom(i, source(i)); }
   // Whether `source` has such a query at `i` or behind it.
-  bool MustAnswerFrom(uint32_t i, uint32_t source) const { return i < kept_until_[source]; }
+  bool MustAnswerFrom(uint32_t i, uint32_t source) const { return i < sources_[source].kept_until; }
   // A query about a key is not run.
   void Skip(uint32_t i) {
     state_[i] = QueryState::kSkipped;
@@ -368,10 +374,7 @@ class Batch {
   std::vector<uint32_t> command_at_;
   std::vector<cache::Command> commands_;
   std::vector<cache::Reply> replies_;
-  std::vector<int64_t> room_;            // by source
-  std::vector<uint64_t> rewritten_;      // by source
-  std::vector<uint8_t> shows_versions_;  // by source
-  std::vector<uint32_t> kept_until_;     // by source: one behind its last query of KeepUpTo
+  std::vector<Source> sources_;
 };
 
 }  // namespace weft::pipeline
