@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "bench/target/ask_tls.h"
 #include "bench/target/binary_session.h"
 #include "bench/target/foreign_records.h"
 #include "bench/target/memcached_session.h"
-#include "bench/target/tls_line.h"
 
 namespace weft::bench {
 namespace {

@@ -22,12 +22,12 @@ Result<std::unique_ptr<Stream>> Stream::Open(const Address& address, const TlsId
   auto fd = Connect(address);
   if (!fd) return fd.error();
   if (tls == nullptr) return std::make_unique<Stream>(std::move(*fd));
-  auto line = TlsLine::Open(*tls, fd->get());
+  auto line = tls->Connect(fd->get());
   if (!line) return line.error();
   return std::make_unique<Stream>(std::move(*fd), std::move(*line));
 }
 
-Stream::Stream(base::Fd fd, std::unique_ptr<TlsLine> tls)
+Stream::Stream(base::Fd fd, std::unique_ptr<net::TlsClient> tls)
     : fd_(std::move(fd)),
       tls_(std::move(tls)),
       text_(kTextBytes),

@@ -26,7 +26,8 @@
 
 #include "base/posix_fd.h"
 #include "bench/harness/address.h"
-#include "bench/target/tls_line.h"
+#include "bench/target/tls_identity.h"
+#include "net/tls_client.h"
 #include "weft/status.h"
 
 namespace weft::bench {
@@ -48,7 +49,7 @@ class Stream {
   static Result<std::unique_ptr<Stream>> Open(const Address& address,
                                               const TlsIdentity* tls = nullptr);
   // Takes a connected socket over.
-  explicit Stream(base::Fd fd, std::unique_ptr<TlsLine> tls = nullptr);
+  explicit Stream(base::Fd fd, std::unique_ptr<net::TlsClient> tls = nullptr);
 
   int fd() const { return fd_.get(); }
 
@@ -87,7 +88,7 @@ class Stream {
   void MakeRoom(size_t whole);
 
   const base::Fd fd_;
-  const std::unique_ptr<TlsLine> tls_;
+  const std::unique_ptr<net::TlsClient> tls_;
 
   // What remains to send: pieces_[piece_] on, of which sent_of_piece_ bytes are out, and then the
   // text from text_cut_ on.

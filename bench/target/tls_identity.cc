@@ -2,7 +2,6 @@
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>
-#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <unistd.h>
 
@@ -14,14 +13,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/target/tls_line.h"
-
 namespace weft::bench {
 namespace {
 
 constexpr long kDayS = 24 * 3600;
 constexpr long kX509Version3 = 2;
-constexpr size_t kReadAheadBytes = 64u << 10;
 
 template <auto Free>
 struct FreeBy {
@@ -51,9 +47,11 @@ Certificate CertificateOf(EVP_PKEY* key) {
   return whole ? std::move(made) : nullptr;
 }
 
-}  // namespace
+Status TlsError(const std::string& what) {
+  return {Code::kIoError, what + ": " + net::TakeTlsReason()};
+}
 
-void TlsIdentity::FreeContext::operator()(ssl_ctx_st* context) const { SSL_CTX_free(context); }
+}  // namespace
 
 Result<std::shared_ptr<const TlsIdentity>> TlsIdentity::Make() {
   std::unique_ptr<TlsIdentity> made(new TlsIdentity);
@@ -62,8 +60,13 @@ Result<std::shared_ptr<const TlsIdentity>> TlsIdentity::Make() {
   if (mkdtemp(folder.data()) == nullptr) return Status::FromErrno("create " + folder, errno);
   made->folder_ = folder;
   Status status = made->Write();
-  if (status.ok()) status = made->MakeClient();
   if (!status.ok()) return status;
+  net::TlsClientOptions options;
+  options.ca_path = made->CertificatePath();
+  options.version_min = 3;
+  auto client = net::TlsClient::NewContext(options);
+  if (!client) return client.error();
+  made->client_ = std::move(*client);
   return std::shared_ptr<const TlsIdentity>(std::move(made));
 }
 
@@ -92,19 +95,16 @@ Status TlsIdentity::Write() const {
   return Status::Ok();
 }
 
-Status TlsIdentity::MakeClient() {
-  client_.reset(SSL_CTX_new(TLS_client_method()));
-  SSL_CTX* const it = client_.get();
-  if (it == nullptr || SSL_CTX_set_min_proto_version(it, TLS1_3_VERSION) != 1 ||
-      SSL_CTX_load_verify_file(it, CertificatePath().c_str()) != 1)
-    return TlsError("prepare TLS");
-  SSL_CTX_set_verify(it, SSL_VERIFY_PEER, nullptr);
-  // As the plain stream: what the socket takes, from wherever it lies then, and one read for all
-  // records that are there.
-  SSL_CTX_set_mode(it, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  SSL_CTX_set_read_ahead(it, 1);
-  SSL_CTX_set_default_read_buffer_len(it, kReadAheadBytes);
-  return Status::Ok();
+Result<std::unique_ptr<net::TlsClient>> TlsIdentity::Connect(int fd) const {
+  auto client = net::TlsClient::Create(client_.get(), fd, "");
+  if (client == nullptr) return Status(Code::kNoMemory, "no memory for TLS");
+  int result;
+  do {
+    result = client->Handshake();
+  } while (result != 0 && errno == EINTR);
+  if (result == 0) return client;
+  if (errno != EPROTO) return Status::FromErrno("shake hands in TLS", errno);
+  return Status(Code::kIoError, "shake hands in TLS: " + client->reason());
 }
 
 }  // namespace weft::bench

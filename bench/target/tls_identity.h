@@ -11,9 +11,8 @@
 #include <memory>
 #include <string>
 
+#include "net/tls_client.h"
 #include "weft/status.h"
-
-struct ssl_ctx_st;
 
 namespace weft::bench {
 
@@ -26,22 +25,18 @@ class TlsIdentity {
 
   // For a server with memcached's flags: TLS with this certificate.
   std::string ServerFlags() const;
-  // Of clients that take TLS 1.3 alone, and this certificate alone.
-  ssl_ctx_st* client() const { return client_.get(); }
+  // Shakes hands over `fd`, which blocks and must outlive the client's end. Takes TLS 1.3 alone,
+  // and this certificate alone.
+  Result<std::unique_ptr<net::TlsClient>> Connect(int fd) const;
 
  private:
-  struct FreeContext {
-    void operator()(ssl_ctx_st* context) const;
-  };
-
   TlsIdentity() = default;
   std::string KeyPath() const { return folder_ + "/key.pem"; }
   std::string CertificatePath() const { return folder_ + "/certificate.pem"; }
   Status Write() const;
-  Status MakeClient();
 
   std::string folder_;
-  std::unique_ptr<ssl_ctx_st, FreeContext> client_;
+  std::shared_ptr<SSL_CTX> client_;
 };
 
 }  // namespace weft::bench

@@ -12,8 +12,6 @@
 namespace weft::net {
 namespace {
 
-constexpr int kVersions[] = {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION};
-
 Status Bad(std::string message) { return Status(Code::kInvalidArgument, std::move(message)); }
 
 Status BadFile(std::string_view what, const std::string& path) {
@@ -110,7 +108,7 @@ Result<std::shared_ptr<SSL_CTX>> TlsServer::Load() {
   SSL_CTX* const to = context.get();
   SSL_CTX_set_default_passwd_cb(to, NoPassword);
   SSL_CTX_set_max_cert_list(to, kCertificatesBytesMax);
-  SSL_CTX_set_min_proto_version(to, kVersions[options_.version_min]);
+  SSL_CTX_set_min_proto_version(to, kTlsVersions[options_.version_min]);
   // OpenSSL's level 1 and above refuses the signatures of these versions.
   if (options_.version_min < 2) SSL_CTX_set_security_level(to, 0);
   SSL_CTX_set_mode(to, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |

@@ -110,6 +110,10 @@ class TlsSession {
   bool no_memory_ = false;
 };
 
+// Of options that name a version by a number from 0 to 3.
+inline constexpr int kTlsVersions[] = {TLS1_VERSION, TLS1_1_VERSION, TLS1_2_VERSION,
+                                       TLS1_3_VERSION};
+
 // OpenSSL's first reason for the last failure of this thread. Its queue of reasons is empty then.
 std::string TakeTlsReason();
 

@@ -19,7 +19,8 @@ namespace {
 constexpr uint64_t kIntervalMaxS = 3600;
 
 struct TopOptions {
-  std::string address = "127.0.0.1:11211";
+  ServerAccess server;
+  bool insecure = false;
   uint64_t interval_s = 1;
   bool once = false;
   bool json = false;
@@ -28,7 +29,7 @@ struct TopOptions {
 // Follows one server over its restarts.
 class Watcher {
  public:
-  explicit Watcher(const TopOptions& options) { view_.address = options.address; }
+  explicit Watcher(const ServerAccess& server) : server_(server) { view_.address = server.address; }
 
   // Asks once more. False: status() and the view say why there is nothing new.
   bool Look() {
@@ -46,7 +47,7 @@ class Watcher {
  private:
   Status Ask() {
     if (!client_) {
-      auto client = StatsClient::Connect(view_.address);
+      auto client = StatsClient::Connect(server_);
       if (!client) return client.error();
       client_ = std::move(*client);
     }
@@ -63,13 +64,14 @@ class Watcher {
     return {};
   }
 
+  const ServerAccess server_;
   View view_;
   Status status_;
   std::optional<StatsClient> client_;
 };
 
 Exit CannotWatch(const Console& console, const TopOptions& options, const Status& status) {
-  console.err << "weft top: " << options.address << ": " << status.message() << '\n';
+  console.err << "weft top: " << options.server.address << ": " << status.message() << '\n';
   return Exit::kCannotRun;
 }
 
@@ -126,11 +128,24 @@ Exit RunTop(const Console& console, const std::vector<std::string>& arguments) {
   top.AddOptionalWord("SERVER",
                       "HOST, HOST:PORT or the path of a Unix socket (default 127.0.0.1:11211); a "
                       "server of memcached will do",
-                      &options.address);
+                      &options.server.address);
   top.AddOption("--interval", "S", "seconds from one look to the next (default 1)",
                 &options.interval_s, kIntervalMaxS);
   top.AddFlag("--once", "print one interval, and end", &options.once);
   top.AddFlag("--json", "print lines of JSON", &options.json);
+  top.AddOption("-Y,--auth-file", "FILE",
+                "log in where the server asks for it: the first line is user:password",
+                &options.server.password_path);
+  net::TlsClientOptions& tls = options.server.tls_options;
+  top.AddFlag("--tls", "speak TLS", &options.server.tls);
+  top.AddOption("--cacert", "FILE",
+                "with --tls: authorities that the server's certificate may come from (default: the "
+                "system's)",
+                &tls.ca_path);
+  top.AddOption("--cert", "FILE", "with --tls: this client's certificate", &tls.certificate_path);
+  top.AddOption("--key", "FILE", "its key, if it is not in the same file", &tls.key_path);
+  top.AddFlag("--insecure", "with --tls: take any certificate, whatever its name",
+              &options.insecure);
   std::vector<std::string> words = {"top"};
   words.insert(words.end(), arguments.begin(), arguments.end());
   std::string text;
@@ -143,7 +158,18 @@ Exit RunTop(const Console& console, const std::vector<std::string>& arguments) {
     console.err << "weft top: --interval must be a number from 1 to " << kIntervalMaxS << '\n';
     return Exit::kCannotRun;
   }
-  Watcher watcher(options);
+  const bool names_tls = options.insecure || !tls.ca_path.empty() ||
+                         !tls.certificate_path.empty() || !tls.key_path.empty();
+  if (names_tls && !options.server.tls) {
+    console.err << "weft top: --cacert, --cert, --key and --insecure need --tls\n";
+    return Exit::kCannotRun;
+  }
+  if (!tls.key_path.empty() && tls.certificate_path.empty()) {
+    console.err << "weft top: --key needs --cert\n";
+    return Exit::kCannotRun;
+  }
+  tls.verify = !options.insecure;
+  Watcher watcher(options.server);
   if (!watcher.Look()) return CannotWatch(console, options, watcher.status());
   if (options.once) return PrintOnce(console, options, &watcher);
   if (options.json || !Terminal::IsThere()) return PrintLines(console, options, &watcher);

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -17,6 +18,7 @@ import time
 
 import harness
 from harness import Server, check, check_equal
+from tls_kit import Certificates
 
 PATIENCE_S = 30
 LEFT = b"\x1b[?25h\x1b[?1049l"  # the cursor and the screen from before
@@ -42,8 +44,8 @@ def name_of(server):
 class Guarded(Server):
     """A server that asks for a token: it answers no `version`, so a connection is its sign."""
 
-    def __init__(self, path):
-        super().__init__(flags=["-Y", path])
+    def __init__(self, path, binary=None):
+        super().__init__(binary or harness.DEFAULT_SUBJECT, flags=["-Y", str(path)])
 
     def _wait_until_it_answers(self, seconds):
         def connects():
@@ -54,6 +56,13 @@ class Guarded(Server):
                 return False
 
         return harness.eventually(connects, seconds)
+
+
+class TlsServer(Guarded):
+    """A server that speaks TLS alone."""
+
+    def __init__(self, flags):
+        Server.__init__(self, flags=flags)
 
 
 class Wicked:
@@ -218,13 +227,73 @@ def test_who_cannot_be_asked_is_named_in_a_line():
         check_equal((done.returncode, done.stdout), (2, ""), words)
         check_equal(done.stderr.count("\n"), 1, done.stderr)
         check(done.stderr.startswith("weft top: ") and text in done.stderr, done.stderr)
-    with tempfile.NamedTemporaryFile("w") as passwords:
-        passwords.write("user:secret\n")
-        passwords.flush()
-        with Guarded(passwords.name) as server:
-            done = top(name_of(server), "--once")
-            check_equal(done.returncode, 2)
-            check("CLIENT_ERROR unauthenticated" in done.stderr, done.stderr)
+    for words, text in ((("--cacert", "x"), "need --tls"), (("--insecure",), "need --tls"),
+                        (("--tls", "--key", "x"), "--key needs --cert"),
+                        (("--tls", "--cacert", "/no/such"), "/no/such"),
+                        (("--tls", "--cert", "/no/such"), "/no/such")):
+        with Server() as server:
+            done = top(name_of(server), "--once", *words)
+            check_equal((done.returncode, done.stdout), (2, ""), words)
+            check(done.stderr.startswith("weft top: ") and text in done.stderr, done.stderr)
+
+
+def test_it_logs_in_where_the_server_asks_for_it():
+    with tempfile.TemporaryDirectory() as folder:
+        right, wrong, none = (pathlib.Path(folder, name) for name in ("right", "wrong", "none"))
+        right.write_text("user:pass:word\nother:secret\n")
+        wrong.write_text("user:password\n")
+        none.write_text("nobody\n")
+        servers = [harness.DEFAULT_SUBJECT]
+        if harness.REFERENCE.exists():
+            servers.append(harness.REFERENCE)
+        for binary in servers:
+            with Guarded(right, binary) as server:
+                done = top(name_of(server), "--once", "-Y", right)
+                check_equal((done.returncode, done.stderr), (0, ""))
+                check("up " in done.stdout, done.stdout)
+                for words, text in (((), "--auth-file"), (("-Y", wrong), "refuses the login"),
+                                    (("-Y", none), "user:password"),
+                                    (("-Y", "/no/such"), "/no/such")):
+                    done = top(name_of(server), "--once", *words)
+                    check_equal((done.returncode, done.stdout), (2, ""), words)
+                    check(text in done.stderr and "word" not in done.stderr.replace("password", ""),
+                          done.stderr)
+        with Server() as server:  # one that asks for no login is told none
+            check_equal(top(name_of(server), "--once", "-Y", right).returncode, 0)
+            with server.connect() as client:
+                client.socket.sendall(b"get weft-top\r\n")
+                check_equal(client.socket.recv(100), b"END\r\n")
+
+
+def test_it_speaks_tls():
+    with Certificates() as certificates, tempfile.TemporaryDirectory() as folder:
+        identity = pathlib.Path(folder, "client.pem")
+        identity.write_bytes(certificates.of_client.private_key_and_cert_chain_pem.bytes())
+        authority = ("--tls", "--cacert", certificates.path / "ca.pem")
+        with TlsServer(certificates.flags()) as server:
+            name = name_of(server)
+            for words in (authority, ("--tls", "--insecure")):
+                done = top(name, "--once", *words)
+                check_equal((done.returncode, done.stderr), (0, ""), words)
+            got = json.loads(top(name, "--once", "--json", *authority).stdout)
+            check_equal(got["server"], "weft")
+            for words, text in (((), "closed"),
+                                (("--tls",), "TLS: "),
+                                (("--tls", "--cacert", identity), "TLS: ")):
+                done = top(name, "--once", *words)
+                check_equal((done.returncode, done.stdout), (2, ""), words)
+                check(text in done.stderr, done.stderr)
+            # Names count: the certificate is for localhost and 127.0.0.1.
+            done = top(f"127.0.0.2:{server.port}", "--once", *authority)
+            check("mismatch" in done.stderr or "refused" in done.stderr, done.stderr)
+        with TlsServer(certificates.flags(",ssl_verify_mode=2")) as server:
+            done = top(name_of(server), "--once", *authority, "--cert", identity)
+            check_equal((done.returncode, done.stderr), (0, ""))
+            done = top(name_of(server), "--once", *authority)
+            check(done.returncode == 2 and "certificate required" in done.stderr, done.stderr)
+        with Server() as server:  # plain text answers no handshake
+            done = top(name_of(server), "--once", *authority)
+            check_equal((done.returncode, done.stdout), (2, ""))
 
 
 def test_without_a_terminal_it_prints_lines():

@@ -1,52 +1,19 @@
 #include "tool/top/report.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-
-#include <algorithm>
-#include <cerrno>
+#include <fstream>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "base/clock.h"
 #include "base/parse_number.h"
-#include "net/address.h"
-#include "tool/top/terminal.h"
 
 namespace weft::tool {
 namespace {
 
-constexpr uint16_t kPort = 11211;
 constexpr size_t kLineBytesMax = size_t{64} << 10;  // of a server that speaks something else
 // Of a report: many times what the longest one has, the cells of all latencies.
 constexpr size_t kReportBytesMax = size_t{4} << 20;
 constexpr size_t kReportLinesMax = 50'000;
-
-Result<std::vector<net::SocketAddress>> AddressesOf(const std::string& text) {
-  if (text.find('/') != text.npos) {
-    auto address = net::UnixAddress(text);
-    if (!address) return address.error();
-    return std::vector<net::SocketAddress>{*address};
-  }
-  auto where = net::ParseHostPort(text, kPort);
-  if (!where) return where.error();
-  if (where->host.empty()) where->host = "127.0.0.1";
-  return net::ResolveForListening(*where);
-}
-
-// A socket whose calls give up after the client's patience, connecting included.
-Result<base::Fd> ConnectTo(const net::SocketAddress& address) {
-  base::Fd fd(socket(address.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd.valid()) return Status::FromErrno("socket", errno);
-  const timeval patience = {.tv_sec = StatsClient::kPatienceS, .tv_usec = 0};
-  for (const int option : {SO_SNDTIMEO, SO_RCVTIMEO})
-    setsockopt(fd.get(), SOL_SOCKET, option, &patience, sizeof patience);
-  if (connect(fd.get(), address.get(), address.bytes) == 0) return fd;
-  const int error = errno == EINPROGRESS ? ETIMEDOUT : errno;
-  return Status::FromErrno("cannot connect to " + address.ToString(), error);
-}
 
 // The rest of a line "STAT name value"; nothing: it is no such line.
 std::optional<std::string_view> AfterStat(std::string_view line) {
@@ -70,6 +37,23 @@ std::string Printable(std::string_view text) {
   return out;
 }
 
+struct Login {
+  std::string user, password;
+};
+
+// The first line of the file, as -Y of weft serve has it.
+Result<Login> ReadLogin(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line))
+    return Status(Code::kIoError, "cannot read a login from " + path);
+  if (line.ends_with('\r')) line.pop_back();
+  const size_t colon = line.find(':');
+  if (colon == line.npos)
+    return Status(Code::kInvalidArgument, path + ": its first line is not user:password");
+  return Login{line.substr(0, colon), line.substr(colon + 1)};
+}
+
 }  // namespace
 
 uint64_t CountOf(const StatsReport& report, std::string_view name) {
@@ -79,53 +63,20 @@ uint64_t CountOf(const StatsReport& report, std::string_view name) {
   return number;
 }
 
-Result<StatsClient> StatsClient::Connect(const std::string& address) {
-  auto addresses = AddressesOf(address);
-  if (!addresses) return addresses.error();
-  Status failure = {Code::kIoError, "no address for " + address};
-  for (const net::SocketAddress& each : *addresses) {
-    auto fd = ConnectTo(each);
-    if (fd) return StatsClient(std::move(*fd));
-    failure = Status(Code::kIoError, std::string(fd.error().message()));
-  }
-  return failure;
-}
-
-// Waits until the socket can do that. An error: the time is over, or the program is to end.
-Status StatsClient::Wait(short events) const {
-  pollfd socket = {.fd = socket_.get(), .events = events, .revents = 0};
-  while (!Terminal::IsToEnd()) {
-    const uint64_t left_ns = deadline_ns_ - std::min(deadline_ns_, base::NowNs());
-    if (left_ns == 0) return {Code::kIoError, "it does not answer"};
-    const int ready = poll(&socket, 1, static_cast<int>(left_ns / 1'000'000) + 1);
-    if (ready > 0) return {};
-    if (ready < 0 && errno != EINTR) return Status::FromErrno("poll", errno);
-  }
-  return {Code::kIoError, "it was not waited for"};
-}
-
-Status StatsClient::Send(std::string_view request) const {
-  while (!request.empty()) {
-    if (Status status = Wait(POLLOUT); !status.ok()) return status;
-    const ssize_t sent =
-        send(socket_.get(), request.data(), request.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0 && errno != EINTR && errno != EAGAIN) return Status::FromErrno("send", errno);
-    request.remove_prefix(static_cast<size_t>(std::max<ssize_t>(sent, 0)));
-  }
-  return {};
+Result<StatsClient> StatsClient::Connect(const ServerAccess& access) {
+  auto line = ServerLine::Connect(access);
+  if (!line) return line.error();
+  return StatsClient(std::move(*line), access.password_path);
 }
 
 Status StatsClient::Receive() {
-  if (Status status = Wait(POLLIN); !status.ok()) return status;
   char buffer[16384];
-  const ssize_t got = recv(socket_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
-  if (got < 0 && (errno == EINTR || errno == EAGAIN)) return {};
-  if (got < 0) return Status::FromErrno("receive", errno);
-  if (got == 0) return {Code::kIoError, "it closed the connection"};
+  auto got = line_.Receive(buffer, sizeof buffer);
+  if (!got) return got.error();
   // Lines that were read go first, all at once.
   input_.erase(0, std::exchange(read_, 0));
-  input_.append(buffer, static_cast<size_t>(got));
-  report_bytes_ += static_cast<size_t>(got);
+  input_.append(buffer, *got);
+  report_bytes_ += *got;
   return {};
 }
 
@@ -142,13 +93,40 @@ Result<std::string> StatsClient::Line() {
   return Printable(line);
 }
 
+// memcached's login of the text protocol is a `set` with "user password" for a value, whatever the
+// key. A server without a login would store it, so that nobody is told before it has asked.
+Status StatsClient::LogIn() {
+  auto login = ReadLogin(password_path_);
+  if (!login) return login.error();
+  const std::string value = login->user + " " + login->password;
+  Status status =
+      line_.Send("set weft-top 0 0 " + std::to_string(value.size()) + "\r\n" + value + "\r\n");
+  if (!status.ok()) return status;
+  auto line = Line();
+  if (!line) return line.error();
+  if (*line == "STORED") return {};
+  return {Code::kInvalidArgument, "it refuses the login in " + password_path_ + ": " + *line};
+}
+
 Result<StatsReport> StatsClient::Ask(std::string_view which) {
+  line_.BeginToWait();
+  bool refused = false;
+  auto report = AskOnce(which, &refused);
+  if (!refused) return report;
+  if (password_path_.empty())
+    return Status(Code::kInvalidArgument,
+                  "it asks for a login: name the file that has it by --auth-file");
+  if (Status status = LogIn(); !status.ok()) return status;
+  return AskOnce(which, &refused);
+}
+
+// `refused`: it asks for a login first.
+Result<StatsReport> StatsClient::AskOnce(std::string_view which, bool* refused) {
   std::string request = "stats";
   if (!which.empty()) request.append(" ").append(which);
   request += "\r\n";
-  deadline_ns_ = base::NowNs() + uint64_t{kPatienceS} * 1'000'000'000;
   report_bytes_ = 0;
-  if (Status status = Send(request); !status.ok()) return status;
+  if (Status status = line_.Send(request); !status.ok()) return status;
   StatsReport report;
   for (size_t lines = 0; lines < kReportLinesMax && report_bytes_ < kReportBytesMax; lines++) {
     auto line = Line();
@@ -160,6 +138,8 @@ Result<StatsReport> StatsClient::Ask(std::string_view which) {
                      space == stat->npos ? std::string_view() : stat->substr(space + 1));
       continue;
     }
+    *refused = line->starts_with("CLIENT_ERROR unauthenticated");
+    if (*refused) return Status(Code::kInvalidArgument, *line);
     // A server that does not know the report says so in one line.
     if (!which.empty() && line->find("ERROR") != line->npos) return StatsReport();
     return Status(Code::kUnsupported, "it answers 'stats' with '" + line->substr(0, 80) + "'");

@@ -1,10 +1,10 @@
 // tool/top/report.h: asks a server for its `stats`, over memcached's text protocol.
 //
 // Threads   one at a time.
-// Errors    kIoError: it can't be reached, or its whole answer is not there within kPatienceS; or a
-//           signal asked for the end meanwhile (Terminal::IsToEnd). kUnsupported: it answers, and
-//           not with statistics, or with too many; the message has what it said.
-//           kInvalidArgument: the address is none.
+// Errors    those of ServerLine; kIoError also where the whole answer is not there within
+//           ServerLine::kPatienceS. kUnsupported: it answers, and not with statistics, or with too
+//           many; the message has what it said. kInvalidArgument: it asks for a login, and there
+//           is none or it is wrong.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-#include "base/posix_fd.h"
+#include "tool/top/server_line.h"
 #include "weft/status.h"
 
 namespace weft::tool {
@@ -27,28 +27,25 @@ uint64_t CountOf(const StatsReport& report, std::string_view name);
 
 class StatsClient {
  public:
-  static constexpr int kPatienceS = 3;
-
-  // `address`: "host", "host:port", "[v6]:port" or the path of a Unix socket; tries all that a name
-  // stands for, and waits kPatienceS for each.
-  static Result<StatsClient> Connect(const std::string& address);
+  static Result<StatsClient> Connect(const ServerAccess& access);
 
   // `which` follows the word stats; empty: the general report. A report that this server does not
-  // have is empty.
+  // have is empty. Logs in once the server asks for it.
   Result<StatsReport> Ask(std::string_view which);
 
  private:
-  explicit StatsClient(base::Fd socket) : socket_(std::move(socket)) {}
-  Status Wait(short events) const;
-  Status Send(std::string_view request) const;
+  StatsClient(ServerLine line, std::string password_path)
+      : line_(std::move(line)), password_path_(std::move(password_path)) {}
+  Status LogIn();
   Status Receive();
   Result<std::string> Line();
+  Result<StatsReport> AskOnce(std::string_view which, bool* refused);
 
-  base::Fd socket_;
+  ServerLine line_;
+  std::string password_path_;
   std::string input_;
-  size_t read_ = 0;           // of it
-  size_t report_bytes_ = 0;   // of the answer so far
-  uint64_t deadline_ns_ = 0;  // of the answer
+  size_t read_ = 0;          // of it
+  size_t report_bytes_ = 0;  // of the answer so far
 };
 
 }  // namespace weft::tool
