@@ -24,6 +24,9 @@ constexpr uint32_t kVainRoundsMax = 3;
 // receive is seldom more.
 constexpr uint32_t kBatchesATurn = 4;
 
+// So long a reading of the clock of seconds is good for.
+constexpr uint64_t kSecondsLastNs = 1'000'000;
+
 }  // namespace
 
 Result<std::unique_ptr<Worker>> Worker::Create(cache::Store* store, Front* front,
@@ -138,6 +141,11 @@ void Worker::OnBatch(std::span<net::Connection* const> ready) {
 void Worker::BeginTurn() {
   turn_begins_ = false;
   const uint64_t now_ns = latency_.BeginTurn();
+  // The clock of seconds is no finer. Also where the processor's counter has stepped back.
+  if (now_ns - now_s_read_ns_ >= kSecondsLastNs) {
+    now_s_ = base::NowSeconds();
+    now_s_read_ns_ = now_ns;
+  }
   heavy_.BeginTurn(now_ns);
   rewrites_.BeginTurn(now_ns);
 }
@@ -186,7 +194,7 @@ size_t Worker::Fill(Work* work, std::span<net::Connection* const> ready) {
   work->is_watched = work->run == nullptr && IsWatched(protocol::kWatchQueries);
   if (turn_ != nullptr) turn_->Clear();
   protocol::ParseContext context;
-  context.now_s = base::NowSeconds();
+  context.now_s = now_s_;
   context.start_s = options_.start_s;
   context.item_bytes_max = options_.item_bytes_max;
   context.shutdown_enabled = options_.shutdown_enabled;

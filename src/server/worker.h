@@ -23,6 +23,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/clock.h"
 #include "cache/store.h"
 #include "net/event_loop.h"
 #include "pipeline/cpu_stage.h"
@@ -313,7 +314,9 @@ class Worker final : public net::Handler, private pipeline::Sink {
   std::vector<Work> works_;               // by run
   std::vector<net::Connection*> fresh_;   // scratch: ready ones without a batch under way
   std::vector<net::Connection*> others_;  // scratch: ready ones without a list under way
-  bool turn_begins_ = true;  // of the loop: it may bring several batches of connections
+  uint32_t now_s_ = base::NowSeconds();
+  uint64_t now_s_read_ns_ = 0;  // when, on the clock of turns
+  bool turn_begins_ = true;     // of the loop: it may bring several batches of connections
   TurnTickets heavy_{kTurnHeavyNsMax};
   TurnTickets rewrites_{kTurnRewrittenBytesMax, pipeline::CpuStage::kHeavyBytesMin};
   size_t kept_bytes_ = 0;  // of all peers
