@@ -209,6 +209,13 @@ class Threads(TidyTest):
         self.breaks({"src/base/a_test.cc": says + "std::thread t;\n"}, "threads",
                     ("src/base/a_test.cc", 3))
 
+    def test_a_suite_is_marked_whole(self):
+        says, case = "// What it is.\n// Threads   one.\n", "TEST(Clock, %s) {\n}\n"
+        for mark, check in ((says, self.keeps), ("", self.breaks)):
+            check({"src/base/a_test.cc": says + case % "Ticks",
+                   "src/base/b_test.cc": mark + case % "Stops"}, "threads",
+                  *[("src/base/a_test.cc", 3)] * (check == self.breaks))
+
 
 class Names(TidyTest):
     TREE = {"src/base/clock.h": header("base/clock.h", "struct Clock {\n  int Now();\n};\n"

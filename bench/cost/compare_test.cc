@@ -1,3 +1,6 @@
+// Ratios of figures, and whether they hold.
+//
+// Threads   one.
 #include "bench/cost/compare.h"
 
 #include <sstream>

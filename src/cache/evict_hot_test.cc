@@ -1,4 +1,6 @@
 // What eviction leaves of what is used: segments all of which are hot, loops, keys that come back.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include "cache/cache_test_kit.h"

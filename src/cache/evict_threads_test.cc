@@ -50,7 +50,7 @@ TEST(EvictionByThreads, WhoeverFillsATinyStoreIsNeverRefused) {
 
 // As a device that hangs holds what is freed for good. If each store that finds no room waited for
 // its second, this would not end.
-TEST(Eviction, ABatchThatNeverEndsHoldsUpOneStoreAndNotEach) {
+TEST(EvictionByThreads, ABatchThatNeverEndsHoldsUpOneStoreAndNotEach) {
   CacheOptions options;
   options.memory_bytes = 8 << 20;
   const auto store = OpenStore(options);

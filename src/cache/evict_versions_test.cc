@@ -1,4 +1,6 @@
 // Versions of objects that eviction moves.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,3 +1,6 @@
+// How long objects had not been read when they were evicted.
+//
+// Threads   one.
 #include "cache/eviction_ages.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,6 @@
+// What is remembered of keys that were evicted.
+//
+// Threads   one.
 #include "cache/ghosts.h"
 
 #include <gtest/gtest.h>

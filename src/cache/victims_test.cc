@@ -1,4 +1,6 @@
 // Which segment is emptied next, in logs of more segments than one call looks at.
+//
+// Threads   one.
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,3 +1,6 @@
+// Entries of the index: how they come, change and go.
+//
+// Threads   one.
 #include "task/insert.h"
 
 #include <gtest/gtest.h>

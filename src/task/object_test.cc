@@ -1,3 +1,6 @@
+// Objects of the log: their fields, versions and ends.
+//
+// Threads   one.
 #include "task/object.h"
 
 #include <gtest/gtest.h>

@@ -8,8 +8,11 @@ import harness
 from harness import Skip, check, check_equal
 
 CHART = harness.ROOT / "packaging/chart/weft"
-TEMPLATES = sorted((CHART / "templates").iterdir())
 ACTION = re.compile(r"{{-?\s*(.*?)\s*-?}}", re.S)
+
+
+def _templates():
+    return sorted((CHART / "templates").iterdir())
 
 
 def _yaml():
@@ -47,7 +50,7 @@ def test_settings_have_bitnamis_names_and_figures():
 
 
 def test_each_block_of_a_template_ends():
-    for path in TEMPLATES:
+    for path in _templates():
         text = path.read_text()
         check_equal(text.count("{{"), text.count("}}"), path.name)
         depth = 0
@@ -61,7 +64,7 @@ def test_each_block_of_a_template_ends():
 
 def test_templates_use_the_settings_there_are_and_all_of_them():
     values = _values()
-    text = "\n".join(path.read_text() for path in TEMPLATES)
+    text = "\n".join(path.read_text() for path in _templates())
     used = set(re.findall(r"\.Values((?:\.\w+)+)", text))
     for path in used:
         at = values

@@ -89,6 +89,21 @@ def check_threads(tree):
             for line, match in matches_by_line(test_threads.THREADS, file.code):
                 yield Finding(file.path, line, "threads",
                               f"{match.group(0)}: it says that it has one thread")
+    yield from shared_suites(tree)
+
+
+def shared_suites(tree):
+    """A suite with a case in another file runs there too: the mark would do nothing."""
+    files = [file for file in tree.having("is_cpp") if file.path.endswith("_test.cc")]
+    others = {suite: file.path for file in files if not test_threads.ONE_THREAD.match(file.text)
+              for suite in test_threads.SUITE.findall(file.text)}
+    for file in files:
+        if test_threads.ONE_THREAD.match(file.text):
+            for line, match in matches_by_line(test_threads.SUITE, file.text):
+                if match.group(1) in others:
+                    yield Finding(file.path, line, "threads",
+                                  f"{match.group(1)} has cases in {others[match.group(1)]} too, "
+                                  "which does not say that it has one thread")
 
 
 MAIN = re.compile(r"^int main\(.*\) \{\n(.*)\n(.*)", re.M)
