@@ -126,18 +126,22 @@ class Reentry {
                 sizeof end_s);
   }
 
-  // Loads that do not depend on each other wait side by side. Of prefetches the processor would
-  // drop many: few pages of a table that nobody has used yet are in its TLB.
+  // Loads that do not depend on each other wait side by side, as many as the processor looks ahead
+  // to: so nothing stands between them. Of prefetches it would drop many: few pages of a table that
+  // nobody has used yet are in its TLB.
   static void FetchBuckets(Session& session, std::span<const Place> places) {
     const task::TableRef& table = session.index().older;
-    uint64_t sum = 0;
+    std::array<const uint64_t*, 2 * kEnteredAtOnce> slots;
+    size_t count = 0;
     for (const Place& place : places) {
       const uint64_t first = task::FirstBucket(place.hash, table.bucket_count);
       const uint64_t second = task::OtherBucket(session.index().policy, first,
                                                 task::TagOfHash(place.hash), table.bucket_count);
-      sum += task::LoadAcquire64(&table.buckets[first].slots[0]);
-      sum += task::LoadAcquire64(&table.buckets[second].slots[0]);
+      slots[count++] = &table.buckets[first].slots[0];
+      slots[count++] = &table.buckets[second].slots[0];
     }
+    uint64_t sum = 0;
+    for (size_t i = 0; i < count; i++) sum += task::LoadAcquire64(slots[i]);
     asm volatile("" : : "r"(sum));  // so that the compiler keeps the loads
   }
 
