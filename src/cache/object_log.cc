@@ -223,11 +223,12 @@ uint64_t ObjectLog::AppendRun(Generation generation, uint32_t group, uint64_t un
   return uint64_t{first} * segment_units_;
 }
 
-void ObjectLog::NoteShown(uint64_t version) {
-  uint64_t shown = shown_.load(std::memory_order_relaxed);
-  if (version <= shown || version >= versions_.load(std::memory_order_relaxed)) return;
+bool ObjectLog::NoteShown(uint64_t version) {
+  uint64_t shown = shown_.load(std::memory_order_acquire);
+  if (version <= shown || version >= versions_.load(std::memory_order_relaxed)) return false;
   while (shown < version && !shown_.compare_exchange_weak(shown, version)) {
   }
+  return true;
 }
 
 bool ObjectLog::WouldRise(uint32_t lane, Generation generation, uint32_t group, uint64_t bytes,

@@ -168,9 +168,9 @@ class ObjectLog {
   // Every object carries its version, so a segment takes up only one number, and no version below
   // `first` is given out any more. Call it before anything is appended.
   void KeepVersions(uint64_t first) { versions_ = first, versions_a_segment_ = 1; }
-  // A client was shown this version: later ones must be greater. Versions that a client chose
-  // itself, beyond those given out, do not count.
-  void NoteShown(uint64_t version);
+  // A client was shown this version: later ones must be greater. Those that a client chose itself,
+  // beyond those given out, do not count. False: none was written. Reads do not overtake that look.
+  bool NoteShown(uint64_t version);
   // Whether an object appended now, which takes its version from its place, gets one above all that
   // were shown, and above `floor`. Where many lanes and groups are open, only those opened last do.
   // True also if none was ever shown.

@@ -78,10 +78,10 @@ bool ShowVersion(Session& session, const uint64_t* slot, uint64_t word) {
   const bool is_first = (task::LoadAcquire32(&object->access) & kAccessCasSeen) == 0;
   if (is_first) task::FetchOr32(&object->access, kAccessCasSeen);
   // Whoever finds the key deleted then knows that some version was shown (ShownMark).
-  session.store().log().NoteShown(task::CasOf(session.log(), location));
+  const bool is_news = session.store().log().NoteShown(task::CasOf(session.log(), location));
   // Where the bit was seen, a mover that did not see it had marked the slot before it was set: on
   // x86-64 and ARMv8 all processors see two stores of two others in one order.
-  if (is_first) task::FullFence();
+  if (is_first || is_news) task::FullFence();
   return task::SameEntry(task::LoadAcquire64(slot), word);
 }
 

@@ -134,14 +134,11 @@ ssize_t TlsClient::Failed(int result) {
       return system == 0 ? 0 : -1;
     default: break;
   }
-  const long verdict = SSL_get_verify_result(ssl_.get());
-  const unsigned long code = ERR_peek_error();
-  if (ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
-    ERR_clear_error();
-    return 0;
-  }
+  const int why = ERR_GET_REASON(ERR_peek_error());
   reason_ = TakeTlsReason();
-  if (verdict != X509_V_OK) reason_ = X509_verify_cert_error_string(verdict);
+  if (why == SSL_R_UNEXPECTED_EOF_WHILE_READING) return 0;
+  if (why == SSL_R_CERTIFICATE_VERIFY_FAILED)
+    reason_ = X509_verify_cert_error_string(SSL_get_verify_result(ssl_.get()));
   errno = EPROTO;
   return -1;
 }

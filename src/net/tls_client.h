@@ -7,7 +7,7 @@
 // Threads   one owner.
 // Errors    NewContext: kInvalidArgument with the file and OpenSSL's reason. The calls that move
 //           bytes say in errno what send and recv would, EPROTO for what OpenSSL alone can tell:
-//           Reason has it then.
+//           reason() has it then.
 // Cost      a system call for each record that is sent, and for each 64 KiB that have arrived.
 // Source    RFC 8446; OpenSSL 3's manual of BIO_meth_new and SSL_get_error.
 #pragma once

@@ -334,44 +334,6 @@ void Worker::Write(pipeline::Batch& batch, uint32_t begin, uint32_t end, cache::
   }
 }
 
-// Answers plain reads in a row of one connection, as WriteOne would: nearly all that there is to
-// write. Returns the first query that it leaves to WriteOne.
-uint32_t Worker::WriteGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
-                           const cache::Session& session) {
-  if (batch.kind(begin) != pipeline::QueryKind::kRead || work_->is_watched ||
-      front_->CountsByPrefix())
-    return begin;
-  Source& source = work_->sources[batch.source(begin)];
-  if (source.connection == nullptr || source.close || source.stopped != nullptr) return begin;
-  end = batch.DoneEnd(begin, batch.SourceEnd(begin, end));
-  uint32_t i = begin;
-  uint32_t hits = 0;
-  uint32_t tag = batch.tag(begin);
-  for (; i < end && batch.kind(i) == pipeline::QueryKind::kRead; i++) {
-    const Entered& entered = work_->entered[tag];
-    if (entered.request != Entered::kPlainRead || entered.failure != protocol::ReadFailure::kNone)
-      break;
-    const uint32_t next_tag = i + 1 == batch.size() ? ~tag : batch.tag(i + 1);
-    const bool ends = tag != next_tag && entered.whole;
-    const pipeline::Found found = pipeline::FoundByRead(batch, i, session);
-    if (found.is_hit) {
-      protocol::WriteHit(batch.key(i), found.client_flags, found.value, ends, *source.connection);
-      hits++;
-    } else if (found.miss != cache::Miss::kAbsent) {
-      break;
-    } else if (ends) {
-      source.connection->Append(protocol::kEndText);
-    }
-    source.keys_done = tag != next_tag ? 0 : source.keys_done + 1;
-    tag = next_tag;
-  }
-  counters_.cmd_get.Add(i - begin);
-  counters_.get_hits.Add(hits);
-  counters_.get_misses.Add(i - begin - hits);
-  latency_.Note(LatencyClass::kGet, i - begin, PeerOf(*source.connection).since);
-  return i;
-}
-
 void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session) {
   Entered& entered = work_->entered[batch.tag(i)];
   const Request& request = work_->entered.RequestOf(entered);
@@ -393,15 +355,22 @@ void Worker::WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& sessio
   } else {
     const cache::Reply reply = pipeline::ReplyOf(batch, i, session);
     entered.failure = protocol::Worse(entered.failure, reply.outcome);
-    protocol::WriteQuery(request, batch.key(i), last_of_batch && entered.whole, entered.failure,
-                         reply, *source.connection);
-    protocol::CountReply(request, reply, &counters_);
-    latency_.Note(LatencyClassOf(request.command.verb), 1, PeerOf(*source.connection).since);
-    if (front_->CountsByPrefix()) prefixes_.Note(request, batch.key(i), reply);
-    if (work_->is_watched) NoteWatched(batch, i, request, reply, session);
+    WriteReply(batch, i, request, reply, last_of_batch && entered.whole, session);
   }
   source.close = request.close;
   if (request.close) NoteReason(request, *source.connection);
+}
+
+// `ends`: the request ends with this query.
+void Worker::WriteReply(const pipeline::Batch& batch, uint32_t i, const Request& request,
+                        const cache::Reply& reply, bool ends, cache::Session& session) {
+  net::Connection& out = *work_->sources[batch.source(i)].connection;
+  protocol::WriteQuery(request, batch.key(i), ends, work_->entered[batch.tag(i)].failure, reply,
+                       out);
+  protocol::CountReply(request, reply, &counters_);
+  latency_.Note(LatencyClassOf(request.command.verb), 1, PeerOf(out).since);
+  if (front_->CountsByPrefix()) prefixes_.Note(request, batch.key(i), reply);
+  if (work_->is_watched) NoteWatched(batch, i, request, reply, session);
 }
 
 void Worker::RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) {

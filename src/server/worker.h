@@ -238,13 +238,18 @@ class Worker final : public net::Handler, private pipeline::Sink {
   void FlushAll(const protocol::Request& request, cache::Session& session);
   void Write(pipeline::Batch& batch, uint32_t begin, uint32_t end,
              cache::Session& session) override;
+  // worker_gets.cc: gets that travel as their keys alone.
+  uint32_t GetsEnd(const pipeline::Batch& batch, uint32_t begin, uint32_t end) const;
+  void CountGets(uint32_t gets, uint32_t hits, const Source& source);
   uint32_t WriteGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
                      const cache::Session& session);
-  // worker_binary.cc: gets of the binary protocol that travel as their keys alone.
   uint32_t WriteBinaryGets(const pipeline::Batch& batch, uint32_t begin, uint32_t end,
                            const cache::Session& session);
   void WriteBinaryRead(const pipeline::Batch& batch, uint32_t i, cache::Session& session);
+  // worker.cc
   void WriteOne(pipeline::Batch& batch, uint32_t i, cache::Session& session);
+  void WriteReply(const pipeline::Batch& batch, uint32_t i, const protocol::Request& request,
+                  const cache::Reply& reply, bool ends, cache::Session& session);
   void RunOther(pipeline::Batch& batch, uint32_t i, cache::Session& session) override;
   // worker_room.cc
   void AddSource(Work* work, net::Connection& connection);

@@ -289,8 +289,10 @@ def test_it_speaks_tls():
         with TlsServer(certificates.flags(",ssl_verify_mode=2")) as server:
             done = top(name_of(server), "--once", *authority, "--cert", identity)
             check_equal((done.returncode, done.stderr), (0, ""))
-            done = top(name_of(server), "--once", *authority)
-            check(done.returncode == 2 and "certificate required" in done.stderr, done.stderr)
+            for words in (authority, ("--tls", "--insecure")):
+                done = top(name_of(server), "--once", *words)
+                check_equal((done.returncode, done.stdout), (2, ""), words)
+                check("certificate required" in done.stderr, done.stderr)
         with Server() as server:  # plain text answers no handshake
             done = top(name_of(server), "--once", *authority)
             check_equal((done.returncode, done.stdout), (2, ""))

@@ -79,8 +79,7 @@ Result<ServerLine> ServerLine::ConnectTo(const net::SocketAddress& address) {
 Status ServerLine::BeginTls(const net::TlsClientOptions& options, const std::string& host) {
   auto context = net::TlsClient::NewContext(options);
   if (!context) return context.error();
-  context_ = std::move(*context);
-  tls_ = net::TlsClient::Create(context_.get(), socket_.get(), options.verify ? host : "");
+  tls_ = net::TlsClient::Create(context->get(), socket_.get(), options.verify ? host : "");
   if (tls_ == nullptr) return {Code::kNoMemory, "no memory for TLS"};
   while (tls_->Handshake() != 0)
     if (Status status = WaitAfter("TLS", tls_->waits_for()); !status.ok()) return status;

@@ -50,7 +50,6 @@ class ServerLine {
   Status WaitAfter(const char* what, short events) const;
 
   base::Fd socket_;
-  std::shared_ptr<SSL_CTX> context_;
   std::unique_ptr<net::TlsClient> tls_;  // null: the bytes travel as they are
   uint64_t deadline_ns_ = 0;
 };
